@@ -4,6 +4,7 @@
     python benchmarks/long_data.py ridge --draws 20                            # fresh error of choices from moments
     python benchmarks/long_data.py digits                                    # offsets, scales and single precision
     python benchmarks/long_data.py wide --size 500000 1                       # columns and members, from a memory map
+    python benchmarks/long_data.py wide --size 500000 1 --targets 200         # coefficients to zarr
 
 Every part prints its figures and adds them to ``benchmarks/results/long_data.json``. Peak memory is the resident set at
 its largest (VmHWM), which includes pages of shared libraries.
@@ -14,6 +15,7 @@ import itertools
 import json
 import os
 import pickle
+import shutil
 import signal
 import subprocess
 import sys
@@ -269,19 +271,22 @@ def extrapolate():
 # -- a wide table ---------------------------------------------------------------------------------
 
 
-def wide(at, n_features, members):
-    """2,000 rows from a memory map; up to 50,000 columns beside the fit in memory."""
+def wide(at, n_features, members, targets):
+    """2,000 rows from a memory map; up to 50,000 columns beside the fit in memory. Many targets go to zarr."""
     at.mkdir(parents=True, exist_ok=True)
     n, rng = 2000, np.random.default_rng(0)
     X = np.memmap(at / f"wide-{n_features}", dtype="f4", mode="w+", shape=(n, n_features))
     for start in range(0, n_features, 10_000):
         X[:, start : start + 10_000] = rng.standard_normal((n, min(10_000, n_features - start)), dtype=np.float32) + 1
     y = np.asarray(X[:, :200], dtype=float).sum(axis=1) * 0.2 + rng.standard_normal(n)
+    if targets:
+        y = y[:, None] + rng.standard_normal((n, targets))
     X = np.memmap(at / f"wide-{n_features}", dtype="f4", mode="r", shape=(n, n_features))
-    again = [sys.executable, __file__, "wide-fit", "--at", str(at), "--size", str(n_features), str(members)]
+    again = [sys.executable, __file__, "wide-fit", "--at", str(at), "--results", str(RESULTS)]
+    again += ["--size", str(n_features), str(members), "--targets", str(targets)]
     np.save(at / "wide-y.npy", y)
     subprocess.run(again, check=True)
-    if n_features <= 50_000:
+    if n_features <= 50_000 and not targets:
         model = sr.RidgeEnsembleRegressor(members, random_state=0, aggregation="mean")
         wanted, found = model.fit(np.array(X, dtype=float), y), np.load(at / "wide.npz")
         figures = {
@@ -291,10 +296,12 @@ def wide(at, n_features, members):
         keep(f"wide, 2000 x {n_features}, {members} members: apart from the fit in memory, relative", figures)
 
 
-def wide_fit(at, n_features, members):
+def wide_fit(at, n_features, members, targets):
     X = np.memmap(at / f"wide-{n_features}", dtype="f4", mode="r", shape=(2000, n_features))
     start, cpu = time.perf_counter(), time.process_time()
-    model = sr.RidgeEnsembleRegressor(members, random_state=0, aggregation="mean").fit(X, np.load(at / "wide-y.npy"))
+    model, path = sr.RidgeEnsembleRegressor(members, random_state=0, aggregation="mean"), at / "wide-coef.zarr"
+    shutil.rmtree(path, ignore_errors=True)
+    model.fit(X, np.load(at / "wide-y.npy"), coef_path=path if targets else None)
     figures = {
         "seconds": round(time.perf_counter() - start, 1),
         "processor seconds": round(time.process_time() - cpu, 1),
@@ -302,8 +309,11 @@ def wide_fit(at, n_features, members):
         "GiB on disk": round(X.nbytes / 2**30, 2),
         "left-out error": model.loo_error_,
     }
-    np.savez(at / "wide.npz", coef=model.coef_, error=model.loo_error_)
-    keep(f"wide, 2000 x {n_features}, {members} members", figures)
+    if targets:
+        figures["GiB of coefficients in zarr"] = round(8 * targets * n_features / 2**30, 2)
+    else:
+        np.savez(at / "wide.npz", coef=model.coef_, error=model.loo_error_)
+    keep(f"wide, 2000 x {n_features}, {members} members{f', {targets} targets' * bool(targets)}", figures)
 
 
 # -- the ridge from moments -----------------------------------------------------------------------
@@ -390,6 +400,7 @@ if __name__ == "__main__":
     parser.add_argument("--at", type=Path, default=Path("long-data"))
     parser.add_argument("--kill-after", type=float, default=0.0)
     parser.add_argument("--size", type=int, nargs=2, metavar=("FEATURES", "ROWS"))
+    parser.add_argument("--targets", type=int, default=0)
     parser.add_argument("--draws", type=int, default=20)
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--port", type=int, default=8797)
@@ -412,9 +423,9 @@ if __name__ == "__main__":
         case "parts":
             parts(options.at, options.rows, options.port)
         case "wide":  # columns and members
-            wide(options.at, *options.size)
+            wide(options.at, *options.size, options.targets)
         case "wide-fit":
-            wide_fit(options.at, *options.size)
+            wide_fit(options.at, *options.size, options.targets)
         case "ridge":
             sizes = itertools.product((200, 1000), (500, 2000, 20000))
             ridge(options.draws, [tuple(options.size)] if options.size else list(sizes), options.jobs)

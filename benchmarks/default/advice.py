@@ -1,23 +1,20 @@
 """Advice on the tables of the tournament: is it what a fit takes, and what does it cost beside always one ridge?
 
-    python benchmarks/default/advice.py DATA --jobs 16 --pilots 2 --out advice.json
+    python benchmarks/default/advice.py DATA --jobs 16 --pilots 2 --minutes 9 --kept advice.jsonl
 
 Pilots of each table, of its smallest size. At the pilot's size the advice is compared with what the default takes. For
 twice as many rows every candidate of the advice is trained on them, ridge and weights chosen there, and its squared
 error (one-hot for classes) on up to 2,000 other rows is compared with that of the best candidate (regret) and of one
-ridge, not scaled. `--out` keeps what the advice says of every candidate, beside its errors. The rule was looked at on
+ridge, not scaled. `--kept` has what the advice says of every candidate, beside its errors. The rule was looked at on
 the first twenty tables; the others are reported apart.
 """
 
-import argparse
-import json
-import os
 import sys
 import warnings
-from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 
 import numpy as np
+from tasks import parser, results
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tournament"))
 
@@ -36,10 +33,10 @@ def judged(task):
 
     folder, name, number, draws = task
     warnings.simplefilter("ignore")
-    table = load(name, folder)
+    table = load(name, Path(folder))
     n = next((each for each in table.pilots if table.sizes(each)), None)
     if n is None:
-        return None
+        return {}
     rows = table.pilot(n, number)
     X, y = table.X[rows], table.y[rows]
     seed = int(check_random_state(0).randint(np.iinfo(np.int32).max, size=2)[0])  # as an estimator draws it
@@ -75,24 +72,18 @@ def report(kept):
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser()
-    parser.add_argument("data", type=Path)
-    parser.add_argument("--jobs", type=int, default=os.cpu_count())
-    parser.add_argument("--draws", type=int, default=2)
-    parser.add_argument("--pilots", type=int, default=1, help="of each table")
-    parser.add_argument("--out", type=Path, help="a file for what the advice says and what comes true")
-    parser.add_argument("--only", nargs="+", help="tables")
-    options = parser.parse_args()
+    options = parser(draws=2, pilots=1)
+    options.add_argument("data", type=Path)
+    options.add_argument("--only", nargs="+", help="tables")
+    options = options.parse_args()
     print("| table | pilot | fit takes | advice at n | for 2n | / best | one ridge / best | advice / one ridge |")
     print("|---" * 8 + "|")
     kept, known = [], names(options.data)
-    with ProcessPoolExecutor(options.jobs) as pool:
-        chosen = options.only or known
-        tasks = [(options.data, name, number, options.draws) for number in range(options.pilots) for name in chosen]
-        for each in filter(None, pool.map(judged, tasks)):
+    chosen = options.only or known
+    tasks = [[str(options.data), name, number, options.draws] for number in range(options.pilots) for name in chosen]
+    for _, each in results(judged, tasks, options):
+        if each:
             kept.append(each)
-            if options.out:
-                options.out.write_text(json.dumps(kept))
             errors = {name: np.mean(values) for name, values in each["errors"].items()}
             best, single, ours = min(errors.values()), errors["one ridge"], errors[each["planned"]]
             print(

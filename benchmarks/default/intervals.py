@@ -1,17 +1,15 @@
 """Coverage of intervals at 90 % after all choices, with fitted weights and with few groups.
 
-    python benchmarks/default/intervals.py --draws 200 --jobs 16
+    python benchmarks/default/intervals.py --draws 200 --jobs 16 --minutes 9 --kept intervals.jsonl
 
 Features are independent, standard normal, all relevant; half of the labels' variance is noise. With groups, features
 and noise have a part that rows of a group share (half of their variance), and new rows are of new groups.
 """
 
-import argparse
-import os
 import warnings
-from concurrent.futures import ProcessPoolExecutor
 
 import numpy as np
+from tasks import parser, results
 
 LEVEL, NEW = 0.9, 200
 SETTINGS = {  # rows, features, rows of a group
@@ -59,20 +57,18 @@ def covered(task):
     for options in PROCEDURES.values():
         model = sr.RidgeEnsembleRegressor(**options, random_state=draw).fit(X, y, groups=groups)
         lower, upper = model.predict_interval(X_new, LEVEL)
-        found.append((np.mean((lower <= y_new) & (y_new <= upper)), np.mean(upper - lower)))
-    return np.array(found)
+        found.append([float(np.mean((lower <= y_new) & (y_new <= upper))), float(np.mean(upper - lower))])
+    return found
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--draws", type=int, default=200)
-    parser.add_argument("--jobs", type=int, default=os.cpu_count())
-    options = parser.parse_args()
-    print(f"{options.draws} draws\n\n| setting | " + " | ".join(PROCEDURES) + " |")
-    print("|---" * (len(PROCEDURES) + 1) + "|")
-    with ProcessPoolExecutor(options.jobs) as pool:
-        for setting in SETTINGS:
-            found = np.array(list(pool.map(covered, [(setting, draw) for draw in range(options.draws)])))
-            mean, noise = found[:, :, 0].mean(axis=0), found[:, :, 0].std(axis=0) / options.draws**0.5
-            cells = [f"{each:.3f} ± {error:.3f}" for each, error in zip(mean, noise, strict=True)]
-            print(f"| {setting} | " + " | ".join(cells) + " |", flush=True)
+    options = parser(draws=200).parse_args()
+    tasks, kept = [[setting, draw] for draw in range(options.draws) for setting in SETTINGS], {}
+    for (setting, _), found in results(covered, tasks, options):
+        kept.setdefault(setting, []).append(found)
+    print("| setting | draws | " + " | ".join(PROCEDURES) + " |\n" + "|---" * (len(PROCEDURES) + 2) + "|")
+    for setting in SETTINGS:
+        shares = np.array(kept.get(setting, np.empty((0, len(PROCEDURES), 2))))[:, :, 0]
+        noise = shares.std(axis=0) / max(len(shares), 1) ** 0.5
+        cells = [f"{each:.3f} ± {error:.3f}" for each, error in zip(shares.mean(axis=0), noise, strict=True)]
+        print(f"| {setting} | {len(shares)} | " + " | ".join(cells) + " |")

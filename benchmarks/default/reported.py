@@ -1,6 +1,8 @@
 """The error that is reported after all choices over the error on new rows, which is exact here.
 
-    python benchmarks/default/reported.py --draws 200 --jobs 16
+    python benchmarks/default/reported.py --draws 200 --jobs 16 --minutes 9 --kept reported.jsonl
+
+All cells of all rows get as many draws, five at a time. What is kept is not run again, so that `--minutes 0` reports.
 
 Features are independent, standard normal; labels are X @ w + noise with a share R² of signal and all features relevant.
 A cell is one (n, p/n, R²): the mean of what `loo_error_` says over draws, over the mean of what new rows would show.
@@ -9,16 +11,13 @@ What is reported goes up and down with the luck of the labels. The mean square o
 labels have known expectations, and what they explain of the reported error by linear regression is taken away.
 """
 
-import argparse
 import itertools
-import json
-import os
 import warnings
-from concurrent.futures import ProcessPoolExecutor
-from pathlib import Path
 
 import numpy as np
+from tasks import parser, results
 
+STEP = 5  # draws of a task
 CELLS = list(itertools.product((20, 50, 100), (0.5, 1.0, 5.0), (0.0, 0.5)))
 PROCEDURES = {
     "default": {},
@@ -48,18 +47,15 @@ PROCEDURES = {
 
 
 def fitted(task):
-    """What is reported, what is true, and two numbers of mean zero, shape (draws, 4), for one cell and procedure.
-
-    `draws` is a range: a part of them can be run alone.
-    """
+    """What is reported, what is true, and two numbers of mean zero, for every draw of one cell and procedure."""
     import subridge as sr
 
-    (n, ratio, share), name, draws = task
+    (n, ratio, share), name, first, last = task
     warnings.simplefilter("ignore")
     options = dict(PROCEDURES[name])
     groups = np.arange(n) // 5 if options.pop("groups", False) else None
     found = []
-    for draw in draws:
+    for draw in range(first, last):
         rng = np.random.default_rng([draw, n, int(10 * ratio), int(10 * share)])
         M = int(n * ratio)
         w = rng.standard_normal(M)
@@ -78,8 +74,8 @@ def fitted(task):
             fresh = 1 + np.mean((Z @ w - model.predict(Z)) ** 2)
         else:
             fresh = 1 + ((model.coef_ - w) ** 2).sum() + model.intercept_**2
-        found.append((model.loo_error_, fresh, *luck))
-    return np.array(found)
+        found.append([model.loo_error_, float(fresh), *map(float, luck)])
+    return found
 
 
 def ratio_of(found):
@@ -91,29 +87,37 @@ def ratio_of(found):
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--draws", type=int, default=200)
-    parser.add_argument("--jobs", type=int, default=os.cpu_count())
-    parser.add_argument("--only", nargs="+", choices=list(PROCEDURES), default=list(PROCEDURES))
-    parser.add_argument("--out", type=Path, help="JSON, with the means of every cell")
-    options = parser.parse_args()
+    options = parser(draws=200)
+    options.add_argument("--only", nargs="+", choices=list(PROCEDURES), default=list(PROCEDURES))
+    options.add_argument("--cells", action="store_true", help="print every cell as well")
+    options = options.parse_args()
+    tasks = [
+        [list(cell), name, first, min(first + STEP, options.draws)]
+        for first in range(0, options.draws, STEP)
+        for name in options.only
+        for cell in CELLS
+    ]
     kept = {}
-    print("| chosen | geometric mean | least cell | largest cell | cells beyond 7 % |\n|---|---|---|---|---|")
-    with ProcessPoolExecutor(options.jobs) as pool:
-        tasks = [(cell, name, range(options.draws)) for name in options.only for cell in CELLS]
-        found = pool.map(fitted, tasks)
-        for name in options.only:
-            pairs = [next(found) for _ in CELLS]
-            ratios, noise = np.array([ratio_of(each) for each in pairs]).T
-            kept[name] = [
-                {"n": n, "p/n": p, "R2": r2, "ratio": float(each), "standard error": float(error)}
-                for (n, p, r2), each, error in zip(CELLS, ratios, noise, strict=True)
-            ]
-            ends = " | ".join(
-                f"{ratios[at]:.3f} ± {noise[at]:.3f} (n, p/n, R² = {', '.join(map(str, CELLS[at]))})"
-                for at in (ratios.argmin(), ratios.argmax())
-            )
-            beyond = int((abs(ratios - 1) > 0.07).sum())
-            print(f"| {name} | {np.exp(np.log(ratios).mean()):.3f} | {ends} | {beyond} |", flush=True)
-    if options.out:
-        options.out.write_text(json.dumps(kept, indent=1))
+    for (cell, name, *_), found in results(fitted, tasks, options):
+        kept.setdefault(name, {}).setdefault(tuple(cell), []).extend(found)
+    print(
+        "| chosen | draws | geometric mean | least cell (n, p/n, R²) | largest cell | cells beyond 7 % |\n"
+        + "|---" * 6
+        + "|"
+    )
+    for name in options.only:
+        cells = {cell: np.array(found) for cell, found in kept.get(name, {}).items() if len(found) > STEP}
+        if len(cells) < len(CELLS):
+            continue
+        ratios, noise = np.array([ratio_of(cells[cell]) for cell in CELLS]).T
+        ends = " | ".join(
+            f"{ratios[at]:.3f} ± {noise[at]:.3f} ({', '.join(f'{each:g}' for each in CELLS[at])})"
+            for at in (ratios.argmin(), ratios.argmax())
+        )
+        mean, sure = np.exp(np.log(ratios).mean()), np.sqrt((noise**2).sum()) / len(CELLS)
+        beyond, draws = int((abs(ratios - 1) > 0.07).sum()), sorted({len(found) for found in cells.values()})
+        words = "–".join(str(each) for each in dict.fromkeys((draws[0], draws[-1])))
+        print(f"| {name} | {words} | {mean:.3f} ± {sure:.3f} | {ends} | {beyond} |")
+        if options.cells:
+            for cell, each, error in zip(CELLS, ratios, noise, strict=True):
+                print(f"    {cell}: {each:.3f} ± {error:.3f}")

@@ -1,17 +1,15 @@
 """Thirty subjects with ten rows each: what is reported for new subjects, what they show, and what fixed ridges have.
 
-    python benchmarks/default/subjects.py --draws 200 --jobs 16
+    python benchmarks/default/subjects.py --draws 200 --jobs 16 --minutes 9 --kept subjects.jsonl
 
 A subject's rows are b + .1 e with b and e standard normal in 40 dimensions; a label is the first feature, plus an
 offset of the subject, standard normal, plus .1 noise. Subjects are left out as groups. Their error is exact.
 """
 
-import argparse
-import os
 import warnings
-from concurrent.futures import ProcessPoolExecutor
 
 import numpy as np
+from tasks import parser, results
 
 SUBJECTS, ROWS, M = 30, 10, 40
 FIXED = 10.0 ** np.arange(-1, 2.01, 0.25)
@@ -35,21 +33,18 @@ def fitted(draw):
     for name, options in PROCEDURES.items():
         model = sr.RidgeEnsembleRegressor(**options, random_state=draw).fit(X, y, groups=subject)
         fresh = 1.01 * ((model.coef_ - truth) ** 2).sum() + model.intercept_**2 + 1 + 0.01
-        found.append((model.loo_error_, fresh))
-        chosen = model.ridge_ if name == "one ridge" else chosen
-    return np.array(found), chosen
+        found.append([model.loo_error_, float(fresh)])
+        chosen = float(model.ridge_) if name == "one ridge" else chosen
+    return found, chosen
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--draws", type=int, default=200)
-    parser.add_argument("--jobs", type=int, default=os.cpu_count())
-    options = parser.parse_args()
-    with ProcessPoolExecutor(options.jobs) as pool:
-        found, ridges = zip(*pool.map(fitted, range(options.draws)), strict=True)
+    options = parser(draws=200).parse_args()
+    kept = [each for _, each in results(fitted, list(range(options.draws)), options)]
+    found, ridges = zip(*kept, strict=True)
     reported, fresh = np.moveaxis(np.array(found), -1, 0)  # each (draws, procedures)
     best = fresh.mean(axis=0)[-len(FIXED) :].min()
-    print(f"{options.draws} draws; the error of the best fixed ridge is {best:.3f}\n")
+    print(f"{len(kept)} draws; the error of the best fixed ridge is {best:.3f}\n")
     print("| procedure | reported / fresh | fresh error | over the best fixed ridge |\n|---|---|---|---|")
     for name, said, true in zip(PROCEDURES, reported.T, fresh.T, strict=True):
         noise = np.std(said / true.mean()) / len(said) ** 0.5

@@ -3,9 +3,11 @@
     python benchmarks/tournament/compare.py DATA --truths FILE ... --rule old=OLD/src --rule new=NEW/src --out FOLDER
 
 DATA holds the tables of build.py, the truths come from truths.py. Every rule runs in processes of its own with its
-source folder first on the path, and leaves FOLDER/NAME.json with a cell for every forecast; a file that exists is kept.
-The report compares the rules on the cells that the first of them has in reach, paired by table, and writes the figures
-of every table to FOLDER/by_table.json. A rule may change what it imports, for ablations:
+source folder first on the path, and leaves FOLDER/NAME.json with a line of cells for every pilot, as they come; a file
+that exists is kept. The first pilots of all tables come first, so that a run that ends after `--minutes` lacks pilots
+rather than tables. The report compares the rules on the pilots that all of them have and the cells that the first has
+in reach, paired by table, and writes the figures of every table to FOLDER/by_table.json. A rule may change what it
+imports, for ablations:
 
     --rule "flat=NEW/src::subridge.forecasting.constants.CONSTANTS.share=0.5"    an attribute, also of a frozen object
     --rule "other=NEW/src::patch.py"                                             a file that is run after the import
@@ -30,12 +32,11 @@ import sys
 import time
 import warnings
 from collections import defaultdict
-from concurrent.futures import ProcessPoolExecutor
 from functools import lru_cache
 from pathlib import Path
 
 import numpy as np
-from tables import load, names
+from tables import load, names, within
 
 loaded = lru_cache(8)(load)
 PILOTS, ADVISED, ADVICE_DRAWS = 4, 1, 4
@@ -58,7 +59,7 @@ def pilot_cells(task):
     """Forecasts from one pilot; a call that fails is a cell with the reason."""
     folder, truths, kind, name, n, number = task
     warnings.simplefilter("ignore")
-    table, start = loaded(name, folder), time.perf_counter()
+    table, start = loaded(name, folder), time.process_time()
     work = {"rows": row_cells, "groups": group_cells, "advice": advice_cells}[kind]
     cells = []
     for call in work(table, saved_subsets(truths, name), n, number):
@@ -66,7 +67,7 @@ def pilot_cells(task):
             cells += call()
         except Exception as error:  # a table that cannot be forecast is a loss and no reason to stop
             cells.append({"section": kind, "failed": repr(error)})
-    taken = time.perf_counter() - start
+    taken = time.process_time() - start
     return [cell | {"set": name, "n": n, "pilot": number, "seconds": taken} for cell in cells]
 
 
@@ -212,16 +213,20 @@ def write_cells(options):
         if options.task not in (None, table.task):
             continue
         for number in range(options.pilots):
-            tasks += [(table.X.shape[1] * n, "rows", name, n, number) for n in table.pilots]
-            if table.groups is not None:
-                tasks.append((table.X.shape[1] * 500, "groups", name, 0, number))
+            kinds = [("rows", n, n) for n in table.pilots]
+            kinds += [("groups", 0, 500)] if table.groups is not None else []
             if number < ADVISED and options.advice:
-                tasks += [(table.X.shape[1] * n * 4, "advice", name, n, number) for n in table.pilots if table.sizes(n)]
-    tasks = [(options.data, options.truths, *task[1:]) for task in sorted(tasks, key=lambda task: -task[0])]
+                kinds += [("advice", n, 4 * n) for n in table.pilots if table.sizes(n)]
+            tasks += [((number, -table.X.shape[1] * rows), kind, name, n, number) for kind, n, rows in kinds]
+    tasks = [(options.data, options.truths, *task[1:]) for task in sorted(tasks)]
     counter = multiprocessing.Value("i", 0) if options.jobs > 1 else None
-    with ProcessPoolExecutor(options.jobs, initializer=start_worker, initargs=(options.patch, counter)) as pool:
-        cells = [cell for part in pool.map(pilot_cells, tasks) for cell in part]
-    Path(options.write).write_text(json.dumps(cells))
+    with (
+        multiprocessing.Pool(options.jobs, start_worker, (options.patch, counter)) as pool,
+        open(options.write, "w") as file,
+    ):
+        for cells in within(options.minutes, pool.imap_unordered(pilot_cells, tasks), len(tasks)):
+            file.write(json.dumps(cells) + "\n")
+            file.flush()
 
 
 # The report: any version of the package, or none.
@@ -252,14 +257,19 @@ def key_of(cell):
     return tuple(cell[part] for part in ("section", "set", "n", "pilot", "ensemble", "ridge", "size"))
 
 
+def pilot_of(cell):
+    return cell["set"], cell["n"], cell["pilot"]
+
+
 def read_cells(files, truth):
     """Cells of forecasts with their truth by key, pieces of advice by key, and failures."""
     forecasts, advice, failed = {}, {}, []
-    for cell in (cell for file in files for cell in json.loads(file.read_text())):
+    lines = [line for file in files for line in file.read_text().splitlines()]
+    for cell in (cell for line in lines for cell in json.loads(line)):
         if "failed" in cell:
             failed.append(cell)
         elif cell["section"] == "advice":
-            advice[cell["set"], cell["n"], cell["pilot"]] = cell
+            advice[pilot_of(cell)] = cell
         else:
             known, least = truth.of(cell)
             forecasts[key_of(cell)] = cell | {"truth": known, "least": least}
@@ -289,6 +299,13 @@ def report(rules, truths):
     for name, (_, _, failed) in read.items():
         reasons = sorted({f"{cell['set']}: {cell['failed'][:90]}" for cell in failed})
         print(f"{name}: {len(failed)} calls failed" + "".join(f"\n  {each}" for each in reasons[:12]))
+    tried = [
+        {pilot_of(cell) for cell in failed} | {pilot_of(cell) for cell in known.values()}
+        for known, _, failed in read.values()
+    ]
+    for known, _, _ in read.values():
+        for key in [key for key, cell in known.items() if not all(pilot_of(cell) in each for each in tried)]:
+            del known[key]
     first, by_table = next(iter(rules)), {}
     reached = {
         key
@@ -371,6 +388,7 @@ def main():
     parser.add_argument("--part", help="names the files of a run on part of the tables; reports read all parts")
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--pilots", type=int, default=PILOTS)
+    parser.add_argument("--minutes", type=float, default=np.inf, help="after which a rule ends with the pilots it has")
     parser.add_argument("--only", nargs="+", help="tables")
     parser.add_argument("--task", help="tables of one task only: regression or classification")
     parser.add_argument("--advice", action="store_true", help="also what is advised, and what that errs")
@@ -395,7 +413,7 @@ def main():
 def run_rule(options, file, source, *patches):
     """Forecasts of one version of the package, in a process that has its sources first on the path."""
     command = [sys.executable, __file__, options.data, "--out", options.out, "--write", file, "--jobs", options.jobs]
-    command += ["--pilots", options.pilots, "--truths", *options.truths]
+    command += ["--pilots", options.pilots, "--minutes", options.minutes, "--truths", *options.truths]
     command += ["--only", *options.only] if options.only else []
     command += ["--task", options.task] if options.task else []
     command += ["--advice"] if options.advice else []

@@ -1,6 +1,9 @@
 """The tables that `build.py` wrote: rows of pilots and of trials, and the ensembles that are forecast on them."""
 
 import json
+import multiprocessing
+import time
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -93,3 +96,11 @@ def load(name, folder=FOLDER):
     with np.load(folder / f"{name}.npz") as data:
         pilots = tuple(about(folder)[name]["pilots"])
         return Table(name, data["X"].astype(float), data["y"], data.get("groups"), pilots)
+
+
+def within(minutes, results, count):
+    """As many results of a pool's `imap_unordered` as come within so many minutes."""
+    end = time.monotonic() + 60 * minutes
+    with suppress(multiprocessing.TimeoutError):
+        for _ in range(count):
+            yield results.next(max(end - time.monotonic(), 0.0) if minutes < np.inf else None)

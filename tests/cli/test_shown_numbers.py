@@ -5,9 +5,12 @@ import re
 import numpy as np
 import pandas as pd
 import pytest
+import xarray as xr
 from click.testing import CliRunner
 
+import subridge as sr
 from subridge.cli import main
+from subridge.cli.tables import _show_forecast
 from subridge.model.errors import counted
 from subridge.results.numbers import percent, plain, unit_of
 
@@ -32,7 +35,7 @@ def prices(tmp_path):
 
 
 def test_numbers_are_written_as_people_do():
-    assert [plain(3012.3), plain(-0.0), plain(-1e-300), plain(9.999e8)] == ["3,010", "0", "-1.00e-300", "1.00e+09"]
+    assert [plain(3012.3), plain(-0.0), plain(-1e-300), plain(9.999e8)] == ["3,010", "0", "-1.00e-300", "1,000,000,000"]
     assert percent(-1e-9, 0.0) == "0.0 ± 0.0 %"
     assert counted(1, "feature") == "1 feature"
     assert unit_of(2e7)[1] == ", in millions"
@@ -67,3 +70,26 @@ def test_a_curve_with_many_ridges_fits_the_screen_and_shows_its_peak():
     assert "25 of 40 rows, peaks among them" in text
     call("simulate", "--n-features", 20, "--n-trials", 2, "--n-samples", "5,30", "--ridges", "log:1e-3:1:8")
     call("phase")
+
+
+def test_a_table_too_wide_for_the_screen_keeps_one_ridge_and_the_best_ensemble(capsys):
+    rng = np.random.default_rng(1)
+    X = rng.standard_normal((120, 6))
+    curves = sr.forecast(X, 3e4 * X[:, 0] + rng.standard_normal(120), groups=np.repeat(np.arange(30), 4))
+    names = ["one ridge", *"abcd", "the best"]
+    errors = xr.DataArray([2.0, 3.0, 4.0, 5.0, 6.0, 1.0], dims="ensemble", coords={"ensemble": names})
+    shown = {"prediction_error", "prediction_error_lower", "prediction_error_upper", "is_bound", "in_reach"}
+    wide = curves.isel(ensemble=0, drop=True)[[*shown]] * errors
+    wide = wide.assign(is_bound=wide.is_bound > 9, in_reach=wide.in_reach > 0, effective_samples=errors)
+    _show_forecast(wide.assign_attrs(curves.attrs))
+    text = capsys.readouterr().out
+    assert max(map(len, text.splitlines())) <= 80
+    heading = next(line for line in text.splitlines() if line.lstrip().startswith("samples"))
+    assert "one ridge" in heading
+    assert "the best" in heading
+    assert re.search(r"more with --json or --out: .*\bd\b", text)
+
+
+def test_an_error_that_cannot_be_reached_is_told_in_plain_numbers(prices):
+    text = call("forecast", prices, "--target", "price", "--n-samples", 120, "--target-error", 1.5e7)
+    assert "this ensemble errs" in text

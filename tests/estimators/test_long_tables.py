@@ -1,11 +1,15 @@
 """Tables that are read block by block: every kind gives what a fit in memory gives, or a named error."""
 
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 from sklearn.exceptions import NotFittedError
 from sklearn.impute import SimpleImputer
 
 import subridge as sr
+from scripts import started, wait_for
 from subridge.arrays import namespace
 from subridge.estimators import blocks
 
@@ -164,10 +168,32 @@ def test_a_run_that_was_killed_goes_on_from_its_store(data, tmp_path, monkeypatc
         sr.gather_moments(zarr_of(tmp_path / "other", X[:500]), y[:500], store=store)
 
 
+def test_a_store_of_other_labels_or_weights_is_refused_and_weightless_batches_are_kept(data, tmp_path, monkeypatch):
+    monkeypatch.setattr(blocks, "_BLOCK", 8 * M * 128)
+    X, y, w = data
+    table, store, some = zarr_of(tmp_path, X), tmp_path / "store", w.copy()
+    some[256:384] = 0.0
+    first = sr.gather_moments(table, y, some, store=store)
+    again = sr.gather_moments(table, y, some, store=store)
+    assert first.n_samples == again.n_samples == (some > 0).sum()
+    for labels, weights in ((2 * y, some), (y, w), (y, None)):
+        with pytest.raises(sr.errors.StoreError, match="moments of another table"):
+            sr.gather_moments(table, labels, weights, store=store)
+
+
+def test_the_plan_counts_targets(data):
+    X, y, _ = data
+    one, many = (sr.gather_moments(iter([(X, labels)])) for labels in (y, np.tile(y[:, None], (1, 5000))))
+    grows = sum(each.cross.nbytes for each in many.batches)
+    assert many.planned_memory - one.planned_memory > grows
+    with pytest.raises(sr.errors.BudgetError, match="5,000 targets"):
+        sr.gather_moments(iter([(X, np.tile(y[:, None], (1, 5000)))]), memory=one.planned_memory)
+
+
 @pytest.fixture
 def client():
     distributed = pytest.importorskip("distributed")
-    options = {"processes": False, "dashboard_address": None, "n_workers": 2, "threads_per_worker": 1}
+    options = {"processes": False, "dashboard_address": "127.0.0.1:0", "n_workers": 2, "threads_per_worker": 1}
     with distributed.LocalCluster(**options) as cluster, distributed.Client(cluster) as client:
         yield client
 
@@ -199,6 +225,42 @@ def test_workers_give_what_one_process_gives(data, tmp_path, monkeypatch, reques
     assert not hasattr(model, "coef_")
 
 
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore::ResourceWarning")
+@pytest.mark.parametrize("missing", ["raise", "mean"])
+def test_a_scheduler_that_dies_is_named_and_the_next_run_reads_what_is_missing(data, tmp_path, monkeypatch, missing):
+    distributed = pytest.importorskip("distributed")
+    monkeypatch.setattr(blocks, "_BLOCK", 8 * M * 30)
+    X, y, w = data
+    table, file, store = zarr_of(tmp_path, X, rows=30), tmp_path / "scheduler.json", tmp_path / "store"
+    dask = [sys.executable, "-W", "ignore", "-m", "dask"]
+    quiet = {"cwd": tmp_path, "stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+    local = ["--scheduler-file", str(file), "--no-dashboard"]
+    moved, move = 0, blocks.ProgressBar.move
+
+    def killing(self, amount, description=None):
+        nonlocal moved
+        moved += amount
+        if moved == 4:  # batches; of the first pass, if there are two
+            scheduler.kill()
+        move(self, amount, description)
+
+    monkeypatch.setattr(blocks.ProgressBar, "move", killing)
+    with (
+        started([*dask, "scheduler", "--host", "127.0.0.1", "--port", "0", *local], **quiet) as scheduler,
+        started([*dask, "worker", "--nthreads", "1", "--no-nanny", *local], **quiet),
+    ):
+        wait_for(lambda: file.exists() and file.read_text().rstrip().endswith("}"))
+        with distributed.Client(scheduler_file=str(file)) as client:
+            client.wait_for_workers(1, timeout=240)
+            with pytest.raises(sr.errors.ClusterError, match="scheduler is gone"):
+                sr.gather_moments(table, y, w, missing=missing, store=store)
+    assert len(list(store.glob("*-*.npz"))) == 4 if missing == "raise" else not store.exists()
+    found = sr.gather_moments(table, y, w, missing=missing, store=store)
+    for one, two in zip(found.batches, sr.gather_moments(table, y, w, missing=missing).batches, strict=True):
+        np.testing.assert_array_equal(one.gram, two.gram)
+
+
 def failing(X, y):
     yield X, y
     raise OSError("the disk is gone")
@@ -226,7 +288,7 @@ def changing(change):
         (lambda X, y: iter([(X, y * np.nan)]), "y contains NaN"),
         (lambda X, y: iter([(X.astype(float) * 1e160, y)]), "leave the range"),
         (lambda X, y: iter([(X, y, 0 * y)]), "positive weight"),
-        (lambda X, y: iter([(X[:1], y[:1])]), "at least two"),
+        (lambda X, y: iter([(X[:1], y[:1])]), "at least 2"),
     ],
 )
 def test_batches_that_cannot_be_used_are_named_and_leave_nothing(data, make, words):
@@ -247,8 +309,15 @@ def test_damaged_files_are_named(data, tmp_path):
     chunks[2].unlink()
     with pytest.raises(sr.errors.DataError, match="never written"):
         sr.RidgeEnsembleRegressor().fit(table, y)
+    whole = zarr_of(tmp_path / "other", X)
     with pytest.raises(sr.errors.DataError, match="900 rows"):
-        sr.RidgeEnsembleRegressor().fit(zarr_of(tmp_path / "other", X), y[1:])
+        sr.RidgeEnsembleRegressor().fit(whole, y[1:])
+    labels = pytest.importorskip("zarr").create_array(
+        store=str(tmp_path / "y.zarr"), shape=y.shape, dtype="f8", chunks=(300,)
+    )
+    labels[:600] = y[:600]
+    with pytest.raises(sr.errors.DataError, match="1 of 3 chunks of y were never written"):
+        sr.RidgeEnsembleRegressor().fit(whole, labels)
 
 
 @pytest.mark.parametrize(
@@ -298,6 +367,8 @@ def test_what_needs_rows_and_what_does_not_fit_is_refused(data):
         sr.RidgeEnsembleRegressor().fit(batches(X, y), groups=np.zeros(N))
     with pytest.raises(sr.errors.ParameterError, match="leave y"):
         sr.RidgeEnsembleRegressor().fit(batches(X, y), y)
+    with pytest.raises(sr.errors.ParameterError, match="moments hold y"):
+        sr.RidgeEnsembleRegressor(1).fit(sr.gather_moments(batches(X, y)), y)
     with pytest.raises(sr.errors.BudgetError, match="more memory="):
         sr.gather_moments(batches(X, y), memory=2**28)
     with pytest.raises(sr.errors.DataError, match="only batch"):

@@ -1,5 +1,7 @@
 """Tables with more columns than memory holds give what the same rows give in memory."""
 
+import pickle
+
 import numpy as np
 import pytest
 
@@ -57,6 +59,12 @@ def test_groups_and_several_targets_of_a_zarr_array(data, tmp_path):
     Y, groups = np.stack([y, X[:, 30]], axis=1), np.arange(N) // 3
     model = sr.RidgeEnsembleRegressor(1, random_state=0)
     found = model.fit(stored, Y, groups=groups).coef_
+    next(file for file in (tmp_path / "X.zarr" / "c").rglob("*") if file.is_file()).unlink()
+    for table in (stored, zarr.create_array(store=str(tmp_path / "0.zarr"), shape=(0, 5), chunks=(4, 5), dtype="f4")):
+        with pytest.raises(ValueError, match=r"never written|has no rows|0 sample"):
+            sr.RidgeEnsembleRegressor(1).fit(table, Y[: table.shape[0]])
+        with pytest.raises(sr.errors.DataError, match=r"never written|has no rows"):
+            model.predict(table)
     np.testing.assert_allclose(found, model.fit(X.astype(float), Y, groups=groups).coef_, rtol=1e-8, atol=1e-12)
 
 
@@ -73,8 +81,99 @@ def test_what_a_wide_table_cannot_do_is_named(data):
     with pytest.raises(sr.errors.DataError, match="has 900 features"):
         sr.RidgeEnsembleRegressor(2).fit(X[:, 1:], y).predict(stored)
     stored[3, 200] = np.nan
-    with pytest.raises(sr.errors.DataError, match="first in column 200"):
+    stored[5:9, 700] = np.nan
+    with pytest.raises(sr.errors.DataError, match=r"in 2 columns \(200: 1, 700: 4\)"):
         sr.RidgeEnsembleRegressor(1).fit(stored, y)
+    stored[5:9, 700] = 1.0
     stored[3, 200], stored[5] = 1.0, stored[4]
     with pytest.raises(sr.errors.DataError, match="too wide to decompose"):
         sr.RidgeEnsembleRegressor(1, ridge=0.0).fit(stored, y)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"n_estimators": 1},
+        {"n_estimators": 1, "fit_intercept": False},
+        {"n_estimators": 4, "aggregation": "free"},
+        {"n_estimators": 4, "aggregation": sr.aggregation.Free(per_target=True)},
+        {"n_estimators": 30, "aggregation": "mean", "ridge": 0.5},
+        {"subsets": "overlapping", "n_estimators": 3, "subset_sizes": 0.5, "ridge_scope": "member"},
+    ],
+    ids=str,
+)
+@pytest.mark.parametrize("n_targets", [0, 3])
+def test_coefficients_on_disk_are_those_in_memory(data, tmp_path, options, n_targets):
+    zarr = pytest.importorskip("zarr")
+    X, stored, y = data
+    Y = np.stack([y, X[:, 30], y * X[:, 1]], axis=1) if n_targets else y
+    weights, path = np.arange(N) % 9 + 0.5 * (np.arange(N) % 2), tmp_path / "coef.zarr"
+    wanted = sr.RidgeEnsembleRegressor(random_state=0, **options).fit(stored, Y, weights)
+    found = sr.RidgeEnsembleRegressor(random_state=0, **options).fit(stored, Y, weights, coef_path=path)
+    np.testing.assert_allclose(found.coef_[:], wanted.coef_, rtol=1e-8, atol=1e-12)
+    np.testing.assert_allclose(found.intercept_, wanted.intercept_, rtol=1e-8, atol=1e-12)
+    array = zarr.open_array(str(path), mode="r")
+    assert array.shape == (n_targets or 1, M)
+    assert array.chunks[1] == 70
+    for new in (X, stored):
+        np.testing.assert_allclose(found.predict(new), wanted.predict(new), rtol=1e-8)
+    if n_targets:
+        damaged = next(file for file in (path / "c").rglob("*") if file.is_file())
+        kept = damaged.read_bytes()
+        damaged.unlink()
+        for new in (X, stored):
+            with pytest.raises(sr.errors.DataError, match="1 of 13 chunks of coef_ were never written, or are lost"):
+                found.predict(new)
+        damaged.write_bytes(kept)
+    again = pickle.loads(pickle.dumps(found))
+    np.testing.assert_array_equal(again.predict(X), found.predict(X))
+    assert sorted(each.name for each in tmp_path.iterdir()) == ["X", "coef.zarr"]
+    assert found.estimators_coef_ == []
+
+
+def test_members_whose_kernels_do_not_fit_are_refused(data, monkeypatch):
+    _, stored, y = data
+    monkeypatch.setattr("subridge.model.checks.available_memory", lambda: 8 * N**2 * 6)
+    sr.RidgeEnsembleRegressor(1, ridge=0.5).fit(stored, y)
+    with pytest.raises(sr.errors.BudgetError, match="a fit of 4 members to 60 rows needs about"):
+        sr.RidgeEnsembleRegressor(4, ridge=0.5).fit(stored, y)
+
+
+def test_a_fit_that_fails_writes_no_coefficients(data, tmp_path, monkeypatch):
+    pytest.importorskip("zarr")
+    X, stored, y = data
+    model, files = sr.RidgeEnsembleRegressor(1), ["X"]
+
+    def refused(words, kind=sr.errors.StoreError, table=stored, model=model, path=tmp_path / "coef.zarr"):
+        with pytest.raises(kind, match=words):
+            model.fit(table, y, coef_path=path)
+        assert not hasattr(model, "ridge_")
+        assert sorted(each.name for each in tmp_path.iterdir()) == files
+
+    refused("cannot be written", path=tmp_path / "nowhere" / "coef.zarr")
+    refused("cannot be written", path=tmp_path / "X" / "coef.zarr")
+    refused("exists", path=tmp_path / "X")
+    refused("serves wide tables", sr.errors.ParameterError, table=X)
+    refused("needs the rows", sr.errors.ParameterError, model=sr.RidgeEnsembleRegressor(3, aggregation="median"))
+    refused("needs members", sr.errors.ParameterError, model=sr.RidgeEnsembleRegressor(1, missing="drop-members"))
+    read, count = columns.DiskColumns._read, 0
+
+    def failing(self):
+        nonlocal count
+        count += 1
+        for part, values in read(self):
+            if count == 3 and part.start > 400:  # means, kernels, coefficients
+                raise sr.errors.DataError("columns cannot be read")
+            yield part, values
+
+    monkeypatch.setattr(columns.DiskColumns, "_read", failing)
+    model = sr.RidgeEnsembleRegressor(1, ridge=0.5)
+    refused("columns cannot be read", sr.errors.DataError, model=model)
+    monkeypatch.undo()
+    monkeypatch.setattr(namespace, "_WIDE", 0)
+
+    def full(*args, **options):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("zarr.create_array", full)
+    refused("No space left", model=model)

@@ -188,4 +188,18 @@ def test_a_forecast_wins_over_no_upper_bound():
     first = forecast_sentences(bounded)[0]
     assert "errs least" not in first
     assert first.endswith(f"{' and '.join(curves.ensemble.values[others])} may err less.")
-    assert "at most" in forecast_sentences(curves.assign(is_bound=curves.is_bound | True))[0]
+    told = forecast_sentences(curves.assign(is_bound=curves.is_bound | True))
+    assert "errs least" not in told[0]
+    assert "at most" in told[0]
+    assert told[0].endswith("may err less.")
+    assert told[1].startswith("That is an R² of at least ")
+    alone = curves.assign(is_bound=curves.is_bound | xr.DataArray(~others, dims="ensemble"))
+    assert f"{least} errs least: at most" in forecast_sentences(alone)[0]
+
+
+def test_of_ensembles_with_the_same_printed_error_the_first_is_named():
+    rng = np.random.default_rng(0)
+    curves = sr.forecast(rng.standard_normal((40, 6)), rng.standard_normal(40), [80])
+    factors = xr.DataArray(1 - 1e-6 * np.arange(curves.sizes["ensemble"]), dims="ensemble")
+    same = curves.assign(prediction_error=curves.prediction_error.isel(ensemble=0, drop=True) * factors)
+    assert f"{curves.ensemble.values[0]} errs least" in forecast_sentences(same)[0]

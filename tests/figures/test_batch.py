@@ -3,13 +3,14 @@ import xarray as xr
 
 import subridge as sr
 from subridge.figures.paper import batch as batch_module
-from subridge.figures.paper.batch import read_figure, run_batch
+from subridge.figures.paper.batch import read_figure, run_batch, side_by_side
 from subridge.figures.paper.reproduction import FigureRequest
 
 
-def made(folder, *figures, **options):
+def made(folder, *figures, processes=1, **options):
     requests = [FigureRequest(figure, quick=True) for figure in figures]
-    return list(run_batch(requests, folder, **options))
+    with side_by_side(processes, "cpu") as pool:
+        return list(run_batch(requests, folder, pool=pool, **options))
 
 
 def test_a_figure_becomes_three_files_and_is_kept_the_second_time(tmp_path):
@@ -53,19 +54,19 @@ def test_one_failure_does_not_stop_the_rest(tmp_path, monkeypatch):
 @pytest.mark.slow
 def test_figures_made_side_by_side_are_those_made_one_by_one(tmp_path):
     figures = ("fig1a", "fig3a", "fig3b", "fig4b", "figS6")
-    one_by_one, side_by_side = tmp_path / "one", tmp_path / "two"
+    one_by_one, together_there = tmp_path / "one", tmp_path / "two"
     (one_by_one).mkdir()
     alone = {each.figure: each for each in made(one_by_one, *figures)}
-    together = {each.figure: each for each in made(side_by_side, *figures, processes=3)}
+    together = {each.figure: each for each in made(together_there, *figures, processes=3)}
     assert set(alone) == set(together) == set(figures)
     for figure in figures:
         xr.testing.assert_identical(alone[figure].dataset.drop_attrs(), together[figure].dataset.drop_attrs())
     # Nothing else is left: no tasks, and nothing of the processes.
-    assert {path.name for path in side_by_side.iterdir()} == {path.name for path in one_by_one.iterdir()}
-    again = made(side_by_side, *figures, processes=3)
+    assert {path.name for path in together_there.iterdir()} == {path.name for path in one_by_one.iterdir()}
+    again = made(together_there, *figures, processes=3)
     assert {each.status for each in again} == {"kept"}
-    (side_by_side / "fig3b.nc").write_bytes(b"not a figure")
-    broken = {each.figure: each.status for each in made(side_by_side, *figures, processes=2)}
+    (together_there / "fig3b.nc").write_bytes(b"not a figure")
+    broken = {each.figure: each.status for each in made(together_there, *figures, processes=2)}
     assert broken == dict.fromkeys(figures, "kept") | {"fig3b": "failed"}
 
 

@@ -25,7 +25,7 @@ def streamed(X, Y, weights, size=17):
 
 def test_batches_add_up_to_the_whole(data):
     whole, parts = moments_of(*data), streamed(*data)
-    for name in ("total_weight", "feature_means", "target_means", "gram", "cross", "target_gram"):
+    for name in ("total_weight", "feature_means", "target_means", "gram", "cross", "target_squares"):
         np.testing.assert_allclose(getattr(parts, name), getattr(whole, name), rtol=1e-9, atol=1e-9)
     assert parts.n_samples == 80
 
@@ -59,7 +59,7 @@ def test_sparse_batches_have_the_same_moments(data):
     X, Y, weights = data
     X = (X - 1000.0) * (X > 1000.3)
     dense, thin = moments_of(X, Y, weights), moments_of(sparse.csr_array(X), Y, weights)
-    for name in ("feature_means", "gram", "cross", "target_gram"):
+    for name in ("feature_means", "gram", "cross", "target_squares"):
         np.testing.assert_allclose(getattr(thin, name), getattr(dense, name), atol=1e-11)
 
 

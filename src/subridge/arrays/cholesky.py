@@ -7,10 +7,7 @@ every diagonal block is kept, so that triangular solves are matrix products as w
 
 from dataclasses import dataclass
 
-import numpy as np
-from scipy.linalg import lapack
-
-from subridge.arrays.namespace import eye_like, is_numpy, namespace_of
+from subridge.arrays.namespace import eye_like, namespace_of
 from subridge.arrays.types import Array, Namespace
 
 # Columns per panel, of which the library factors the diagonal block. Chosen on one H200 by benchmarks/engine_gpu.py
@@ -32,13 +29,13 @@ class BlockedFactor:
 
     def solve_forward(self, rows: Array) -> Array:
         """Solve ``L z = t`` for every row t, shape (batch, n_rows, n), overwritten with the result."""
-        xp, n = namespace_of(rows), self.lower.shape[-1]
+        n = self.lower.shape[-1]
         for number, inverse in enumerate(self.inverses):
             j = number * self.panel
             e = min(j + self.panel, n)
             if j:
-                subtract_product(rows[:, :, j:e], rows[:, :, :j], xp.matrix_transpose(self.lower[:, j:e, :j]))
-            rows[:, :, j:e] = rows[:, :, j:e] @ xp.matrix_transpose(inverse)
+                subtract_product(rows[:, :, j:e], rows[:, :, :j], self.lower[:, j:e, :j].mT)
+            rows[:, :, j:e] = rows[:, :, j:e] @ inverse.mT
         return rows
 
     def solve_transposed(self, rows: Array, lengths: list[int] | None = None) -> Array:
@@ -70,42 +67,19 @@ def factor(matrices: Array, panel: int = PANEL) -> BlockedFactor:
     for j in range(0, n, panel):
         e = min(j + panel, n)
         if j:
-            left = xp.matrix_transpose(matrices[:, j:e, :j])
-            subtract_product(matrices[:, j:, j:e], matrices[:, j:, :j], left)
+            subtract_product(matrices[:, j:, j:e], matrices[:, j:, :j], matrices[:, j:e, :j].mT)
         matrices[:, j:e, j:e], inverse = _factor_block(xp, matrices[:, j:e, j:e])
         if e < n:
-            matrices[:, e:, j:e] = matrices[:, e:, j:e] @ xp.matrix_transpose(inverse)
+            matrices[:, e:, j:e] = matrices[:, e:, j:e] @ inverse.mT
         inverses.append(inverse)
     return BlockedFactor(matrices, inverses, panel)
 
 
-def positive_inverse(matrix: Array) -> Array:
-    """Inverse of a positive definite matrix, shape (n, n), by its Cholesky factor.
-
-    It takes half the operations of a general inverse. A matrix that is not positive definite gives NaN.
-
-    >>> positive_inverse(np.array([[2.0, 1.0], [1.0, 1.0]])).round(12)
-    array([[ 1., -1.],
-           [-1.,  2.]])
-    """
-    xp = namespace_of(matrix)
-    if is_numpy(matrix):
-        lower, failed = lapack.dpotrf(matrix, lower=1)
-        inverse = np.tril(lapack.dpotri(lower, lower=1, overwrite_c=1)[0])
-        inverse += np.tril(inverse, -1).T
-        return np.full_like(inverse, np.nan) if failed else inverse
-    if not hasattr(xp, "cholesky_inverse"):
-        return xp.linalg.inv(matrix)
-    lower, info = xp.linalg.cholesky_ex(matrix)
-    return xp.cholesky_inverse(xp.where(info > 0, xp.nan, lower))
-
-
 def gram_lower(rows: Array, into: Array, block: int = 1024) -> Array:
     """Add the lower triangle of ``rows @ rowsᵀ`` to `into`, by block rows: half the operations of the full product."""
-    xp = namespace_of(rows)
     for j in range(0, rows.shape[-2], block):
         e = min(j + block, rows.shape[-2])
-        into[:, j:e, :e] += rows[:, j:e, :] @ xp.matrix_transpose(rows[:, :e, :])
+        into[:, j:e, :e] += rows[:, j:e, :] @ rows[:, :e, :].mT
     return into
 
 

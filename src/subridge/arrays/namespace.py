@@ -180,6 +180,26 @@ def add_at_first(into: Array, index: IntArray, values: Array) -> None:
         into[int(target), ...] += values[place, ...]
 
 
+def count_at(counts: Array, index: IntArray, classes: Array) -> None:
+    """``counts[index[g], i, classes[g, i, t], t] += 1`` in place, for every g, i and t; the index may repeat.
+
+    >>> votes = np.zeros((1, 1, 2, 3), dtype=np.int32)
+    >>> count_at(votes, np.array([0, 0]), np.array([[[0, 1, 1]], [[0, 0, 1]]]))
+    >>> votes[0, 0]
+    array([[2, 1, 0],
+           [0, 1, 2]], dtype=int32)
+    """
+    xp, (_, n_rows, n_classes, n) = namespace_of(counts), counts.shape
+    if is_tensor(counts):  # one pass, in place of one for each class
+        flat = classes * n
+        flat += index_on(counts, (index[:, None] * n_rows + np.arange(n_rows)) * n_classes * n)[:, :, None]
+        flat += xp.arange(n, device=device_of(counts))
+        counts.view(-1).scatter_add_(0, flat.view(-1), counts.new_ones(1).expand(flat.numel()))
+        return
+    for c in range(n_classes):
+        add_at_first(counts[:, :, c, :], index, xp.astype(classes == c, counts.dtype))
+
+
 def gathered(table: Array, rows: IntArray, columns: IntArray) -> Array:
     """Many blocks of one table, ``table[rows[g]][:, columns[g]]``, as an array of shape (G, n_rows, n_columns).
 
@@ -195,38 +215,36 @@ def gathered(table: Array, rows: IntArray, columns: IntArray) -> Array:
     return xp.reshape(xp.take(xp.reshape(table, (-1,)), xp.reshape(flat, (-1,)), axis=0), flat.shape)
 
 
-def rows_times_transpose(left: Array, right: Array) -> Array:
-    """``left @ rightᵀ`` for batches of matrices, shapes (B, m, n) and (B, p, n) to (B, m, p).
+def batched_product(left: Array, right: Array) -> Array:
+    """``left @ right`` for batches of matrices, shapes (B, m, n) and (B, n, p) to (B, m, p).
 
-    >>> rows_times_transpose(np.array([[[1.0, 2.0]]]), np.array([[[3.0, 4.0], [1.0, 0.0]]]))
+    SciPy's BLAS, which also factors, does the work, so that there is one pool of threads.
+
+    >>> batched_product(np.array([[[1.0, 2.0]]]), np.array([[[3.0, 1.0], [4.0, 0.0]]]))
     array([[[11.,  1.]]])
     """
     if not is_numpy(left):
-        return left @ namespace_of(left).matrix_transpose(right)
+        return left @ right
     gemm = blas.get_blas_funcs("gemm", (left, right))
-    product = np.empty((len(left), left.shape[1], right.shape[1]), dtype=left.dtype)
-    for b in range(len(left)):
-        # The transposed product of transposes: C-ordered inputs are passed without a copy.
-        product[b] = gemm(1.0, right[b].T, left[b].T, trans_a=1).T
-    return product
+    found = np.empty((len(left), left.shape[1], right.shape[2]), dtype=left.dtype)
+    for each, other, into in zip(left, right, found, strict=True):
+        # BLAS wants columns first: the transposed product of transposes takes matrices in either order without a copy.
+        flipped = not other.flags.c_contiguous
+        into[...] = gemm(1.0, other if flipped else other.T, each.T, trans_a=flipped).T
+    return found
 
 
 def rows_times(rows: Array, matrix: FloatArray) -> Array:
     """``rows @ matrix`` for a NumPy matrix and rows of any library, shapes (..., n) and (n, m) to (..., m).
 
-    SciPy's BLAS, which also factors, does the work, so that there is one pool of threads.
-
     >>> rows_times(np.array([1.0, 2.0]), np.array([[1.0, 0.0, 1.0], [0.0, 1.0, 1.0]]))
     array([1., 2., 3.])
     """
+    factor = like(matrix, rows)
     if not is_numpy(rows):
-        return rows @ like(matrix, rows)
-    factor = np.asarray(matrix, dtype=rows.dtype)
-    gemm = blas.get_blas_funcs("gemm", (rows, factor))
-    flat = np.ascontiguousarray(rows).reshape(-1, rows.shape[-1])
-    # BLAS wants columns first: a transposed C-ordered factor, or an F-ordered one marked as transposed, needs no copy.
-    left, transposed = (factor.T, 0) if factor.flags.c_contiguous else (factor, 1)
-    return gemm(1.0, left, flat.T, trans_a=transposed).T.reshape(*rows.shape[:-1], factor.shape[1])
+        return rows @ factor
+    flat = rows.reshape(1, -1, rows.shape[-1])
+    return batched_product(flat, factor[None])[0].reshape(*rows.shape[:-1], matrix.shape[1])
 
 
 # A term this much smaller than the first changes no bit of a float64 sum.

@@ -80,7 +80,7 @@ def reproduce(**options: Any) -> None:
     subridge reproduce fig3c --settings caption
     """
     from subridge.explorer.figures import write_figures
-    from subridge.figures.paper.batch import FAILED, earlier_figures, run_batch
+    from subridge.figures.paper.batch import FAILED, earlier_figures, run_batch, side_by_side
     from subridge.figures.paper.registry import figure_ids
     from subridge.figures.paper.reproduction import FigureRequest
     from subridge.store.progress import ProgressBar
@@ -92,20 +92,23 @@ def reproduce(**options: Any) -> None:
     order = figure_ids()
     wanted = order if "all" in figures else tuple(dict.fromkeys(figures))
     requests = [FigureRequest(figure, options["quick"], options["settings"], options["data"]) for figure in wanted]
-    run, start, outcomes = shared.run_of(options), time.perf_counter(), []
+    start, outcomes = time.perf_counter(), []
     expected = {request.figure: request.seconds for request in requests}  # roughly
+    # A number of processes, or a cluster, is for the trials of each figure, one figure after the other.
+    alone = options["processes"] is not None or options["scheduler"] is not None
+    n_processes = 1 if alone else min(os.cpu_count() or 1, len(requests))
     try:
-        with ProgressBar("", sum(expected.values())) as bar:
+        with side_by_side(n_processes, options["device"]) as pool, ProgressBar("", sum(expected.values())) as bar:
             begin = partial(bar.move, 0)  # shows the id of the figure
-            # A number of processes, or a cluster, is for the trials of each figure, one figure after the other.
-            side_by_side = os.cpu_count() or 1 if run.executor is None and run.scheduler is None else 1
-            batch = run_batch(requests, out, run, force=options["force"], processes=side_by_side, begin=begin)
-            for outcome in batch:
+            run = shared.run_of(options)
+            for outcome in run_batch(requests, out, run, force=options["force"], pool=pool, begin=begin):
                 outcomes.append(outcome)
                 bar.move(expected[outcome.figure])
                 if bar.disable:
                     told = f"{outcome.figure} {outcome.status} in {outcome.seconds:.1f} s"
                     click.echo(f"{told}, {len(outcomes)} of {len(requests)}", err=True)
+            if pool is not None:
+                pool.shutdown(wait=False)  # its processes end while the report is written
     except KeyboardInterrupt as error:
         # In place of what a simulation says of its own tasks: they are kept where this command looks for them.
         raise InterruptedRun("interrupted: what is done is kept, and the same command goes on from here") from error

@@ -160,7 +160,11 @@ def _show_metric(title: str, curves: "xr.Dataset", metric: str) -> None:
     }
     for name in curves.ensemble.values:
         cells[str(name)] = forecast_cells(curves.sel(ensemble=name), metric, unit)
-    print_table(title + told, list(cells), zip(*cells.values(), strict=True))
+    # What does not fit is left out, the worst first, and one ridge last.
+    last = curves[metric].isel(n_samples=int(curves.n_samples.argmax("n_samples")))
+    worst = [str(name) for name in last.sortby(last, ascending=False).ensemble.values[:-1]]
+    worst = [name for name in worst if name != curves.ensemble.values[0]]
+    print_table(title + told, list(cells), zip(*cells.values(), strict=True), optional=worst)
 
 
 @click.command(short_help="Which ensemble for your data, at a planned size, and why.")

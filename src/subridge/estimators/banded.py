@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Literal, Self, get_args
+from typing import TYPE_CHECKING, Any, Literal, Self, get_args
 
 import numpy as np
 from sklearn.utils import check_array, check_random_state
@@ -16,6 +16,7 @@ from subridge.arrays.namespace import (
     dtype_name,
     in_precision_of,
     index_on,
+    is_long,
     is_numpy,
     is_sparse,
     is_tensor,
@@ -34,6 +35,7 @@ from subridge.estimators.base import (
     left_out_sets,
     row_weights,
 )
+from subridge.estimators.blocks import moments_for, predicted
 from subridge.estimators.members import Features, columns_of, example_of
 from subridge.model.checks import (
     finite_array,
@@ -51,12 +53,14 @@ from subridge.ridge.banded import (
     first_draws,
     left_out_r2,
     plan_memory,
+    promising_draws,
     search_common_shares,
     search_shares,
     space_kernels,
 )
 from subridge.ridge.checks import large_group, refuse_out_of_range, repeated_rows, warn_once
-from subridge.ridge.rows import left_out_groups, training_rows
+from subridge.ridge.moments import MomentBatches, MomentSearch
+from subridge.ridge.rows import TrainingRows, left_out_groups, training_rows
 from subridge.store.progress import LateBar
 
 if TYPE_CHECKING:
@@ -100,7 +104,8 @@ class BandedRidge(MultiOutputMixin, RegressorMixin, BaseEstimator):
         are fitted together.
     memory : int, optional
         Bytes that the search may take beside data and results. Default: what a block of targets needs that keeps
-        processor or card busy.
+        processor or card busy. For a table longer than memory: what a process may hold, by default half of what is
+        free.
     progress : bool, default=True
         Show a bar with the time left, at a terminal, for work of more than 2 s.
     random_state : int, RandomState or None
@@ -114,13 +119,15 @@ class BandedRidge(MultiOutputMixin, RegressorMixin, BaseEstimator):
         λ of each target.
     loo_error_ : ndarray, shape (n_targets,)
         Mean squared error of left-out rows (groups), where each part of them is judged at the choice that the others
-        make, so that choosing among many draws does not flatter it.
+        make, so that choosing among many draws does not flatter it. From moments, without groups: the error in the
+        trace form at what was chosen.
     loo_r2_ : ndarray, shape (n_targets,)
         Share of the variance that is explained, from the same errors.
     intercept_ : array, shape (n_targets,)
         The output at the mean of the features.
     dual_coef_ : array, shape (n_targets, n_samples)
-        α: the weights of space s are ``g_s/v_s α F_s`` with centred, weighted rows F_s. `coef_` computes them.
+        α: the weights of space s are ``g_s/v_s α F_s`` with centred, weighted rows F_s. `coef_` computes them. For
+        moments the rows are at most n_features + 1, which have the moments of all.
     spaces_ : dict of str to ndarray, each of shape (N_s,)
         The columns of every space.
     scales_ : ndarray, shape (n_spaces,)
@@ -176,20 +183,30 @@ class BandedRidge(MultiOutputMixin, RegressorMixin, BaseEstimator):
     # -- fitting ----------------------------------------------------------------------------------
 
     def fit(
-        self, X: MatrixLike, y: ArrayLike, sample_weight: ArrayLike | None = None, groups: ArrayLike | None = None
+        self,
+        X: MatrixLike,
+        y: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+        groups: ArrayLike | None = None,
     ) -> Self:
         """Choose shares and ridge of every target, and fit.
+
+        A table longer than memory is read once, block by block, as by `gather_moments`. Shares and ridges are then
+        chosen by generalised cross-validation, or by exact errors of batches that are left out.
 
         Parameters
         ----------
         X : array_like, tensor or sparse matrix, shape (n_samples, n_features)
-            Samples, one per row.
+            Samples, one per row. Or a Dask array or frame, a zarr array, a memory map larger than memory, a polars
+            LazyFrame, an iterator of (X, y) batches, or `MomentBatches`.
         y : array_like or tensor, shape (n_samples,) or (n_samples, n_targets)
-            Their labels. Products with them are made in their precision and on their device, if X is a tensor.
+            Their labels; None if X gives them. Products with them are made in their precision and on their device, if X
+            is a tensor.
         sample_weight : array_like, shape (n_samples,), optional
             How much each row counts. A row of weight two is left out as one row.
         groups : array_like, shape (n_samples,), optional
-            Labels of groups whose rows are left out together, such as runs of an experiment.
+            Labels of groups whose rows are left out together, such as runs of an experiment. If X is `MomentBatches`:
+            labels of its batches, shape (n_batches,), ``range(n_batches)`` to leave out each by itself.
 
         Returns
         -------
@@ -207,10 +224,10 @@ class BandedRidge(MultiOutputMixin, RegressorMixin, BaseEstimator):
             delattr(self, name)
         for name in ("refine", "per_target", "fit_intercept", "progress"):
             truth(name, getattr(self, name))
+        if isinstance(X, MomentBatches) or is_long(X, y):
+            return self._fit_long(X, y, sample_weight, groups)
         features: Features = checked_features(self, X, reset=True)
-        n, Y, names = features.shape[0], _labels(self, y, features), getattr(self, "feature_names_in_", None)
-        spaces = read_spaces({"all": ...} if self.spaces is None else self.spaces, features.shape[1], names)
-        refuse_overlaps(spaces, names)
+        n, Y, spaces = features.shape[0], _labels(self, y, features), self._read_spaces(features.shape[1])
         self._has_one_target = Y.ndim == 1
         Y = Y[:, None] if Y.ndim == 1 else Y
         weights = row_weights(sample_weight, n)
@@ -234,7 +251,50 @@ class BandedRidge(MultiOutputMixin, RegressorMixin, BaseEstimator):
         del rows  # X as it was given
         kernels = space_kernels(self._rows, list(spaces.values()))
         self._search(kernels, Y)
-        self.spaces_, self.scales_ = spaces, kernels.scales
+        return self._publish(spaces, kernels.scales)
+
+    def _fit_long(self, X: Any, y: ArrayLike | None, sample_weight: ArrayLike | None, groups: ArrayLike | None) -> Self:
+        """Fit to the moments of a table that is read block by block."""
+        if one_of("missing_targets", self.missing_targets, get_args(MissingTargets)) == "drop":
+            raise ParameterError("missing_targets='drop' needs the rows, and moments are all there is; fit to rows")
+        if groups is not None and np.shape(groups) != (len(X.batches) if isinstance(X, MomentBatches) else 0,):
+            raise ParameterError(
+                "groups= of a long table are labels of the batches of its moments, one for each; gather_moments makes "
+                "these"
+            )
+        moments = moments_for(self, X, y, sample_weight, 2, self.memory, self.progress)
+        spaces = self._read_spaces(moments.n_features)
+        rng = np.random.default_rng(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
+        search = MomentSearch(moments, list(spaces.values()), self.fit_intercept, groups, self.per_target)
+        search.ridges, draws, n_promising = self._draws(search.spaces.scales, rng)
+        with LateBar(counted(len(search.loss), "target"), len(draws) + n_promising, self.progress) as bar:
+            for shares in draws:
+                search.try_shares(shares, bar.move)
+            for shares in promising_draws(search, n_promising, rng) if n_promising else ():
+                search.try_shares(shares, bar.move)
+        if (search.place < 0).any():
+            raise DataError("left-out errors are not finite; divide X and y by constants")
+        rows, errors = search.rows, search.inside.sum(axis=1)
+        self._patterns = list[tuple[IntArray, IntArray]]()
+        self.planned_memory_, self.shares_, self.ridge_ = moments.planned_memory, search.best_shares, search.best_ridge
+        self.loo_error_ = errors / rows.total_weight
+        self.loo_r2_ = 1 - errors / np.where(search.variation > 0, search.variation, np.inf)
+        self.dual_coef_, self.intercept_ = (
+            search.dual_coefficients(),
+            rows.whole.target_means * float(self.fit_intercept),
+        )
+        features = np.asarray(rows.features) * search.units[:, None]
+        self._rows = TrainingRows(features, rows.targets[:0], rows.feature_means, rows.weights, False)
+        return self._publish(spaces, search.spaces.scales)
+
+    def _read_spaces(self, n_features: int) -> dict[str, IntArray]:
+        names = getattr(self, "feature_names_in_", None)
+        spaces = read_spaces({"all": ...} if self.spaces is None else self.spaces, n_features, names)
+        refuse_overlaps(spaces, names)
+        return spaces
+
+    def _publish(self, spaces: dict[str, IntArray], scales: FloatArray) -> Self:
+        self.spaces_, self.scales_ = spaces, scales
         if self._has_one_target:
             for name in ("shares_", "ridge_", "loo_error_", "loo_r2_", "intercept_", "dual_coef_"):
                 setattr(self, name, getattr(self, name)[0])
@@ -373,18 +433,22 @@ class BandedRidge(MultiOutputMixin, RegressorMixin, BaseEstimator):
         Parameters
         ----------
         X : array_like, tensor or sparse matrix, shape (n_samples, n_features)
-            New samples, one per row.
+            New samples, one per row. Or a table that is read block by block, as for `fit`, or an iterator of blocks of
+            rows.
 
         Returns
         -------
         array, shape (n_samples,) or (n_samples, n_targets)
-            In the library and on the device of X.
+            In the library and on the device of X: a Dask array, not computed yet, for a Dask collection.
 
         Raises
         ------
         NotFittedError, DataError
             If the model is not fitted, or X does not fit it.
         """
+        if is_long(X, X) and not isinstance(X, MomentBatches):
+            check_is_fitted(self)
+            return predicted(self, X, np.shape(self.ridge_))
         first, *others = self._parts(X)
         outputs = sum(others, first) + like(np.atleast_1d(to_numpy(self.intercept_)), first)
         return in_precision_of(X, self._of_target(outputs))
@@ -456,12 +520,14 @@ class BandedRidge(MultiOutputMixin, RegressorMixin, BaseEstimator):
 
         Raises
         ------
-        NotFittedError
-            If the model is not fitted.
+        NotFittedError, DataError
+            If the model is not fitted, or not to rows.
         BudgetError
             If a block of targets does not fit into the free memory.
         """
         check_is_fitted(self)
+        if not self._patterns:
+            raise DataError("loo_r2_by_space leaves out rows, and the model is fitted to moments; fit to rows")
         kernels, dual = space_kernels(self._rows, list(self.spaces_.values())), self._dual
         table = np.column_stack([np.reshape(self.ridge_, -1), np.atleast_2d(self.shares_)])
         found, block = (np.empty((len(table), len(self.scales_))), plan_memory(len(self.scales_), dual.T).block)
@@ -492,7 +558,7 @@ class BandedRidge(MultiOutputMixin, RegressorMixin, BaseEstimator):
 # -- labels, and progress -------------------------------------------------------------------------
 
 
-def _labels(estimator: BandedRidge, y: ArrayLike, X: Features) -> Array:
+def _labels(estimator: BandedRidge, y: ArrayLike | None, X: Features) -> Array:
     """Labels in the library and on the device of X, in single or double precision; shape (n,) or (n, C)."""
     if y is None:
         raise DataError(f"{type(estimator).__name__} requires y to be passed, but the target y is None")

@@ -20,6 +20,7 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted, colu
 
 from subridge.arrays.namespace import is_lazy, is_sparse, is_tensor, is_wide, like, namespace_of, select_rows, to_numpy
 from subridge.arrays.types import Array, ArrayLike, BoolArray, FloatArray, MatrixLike
+from subridge.estimators.blocks import disk_columns, refuse_unwritten, written_map
 from subridge.estimators.members import Features, FittedMembers, LeftOutEnsemble, example_of
 from subridge.model.aggregation import AGGREGATIONS, Aggregation, Mean, Summed
 from subridge.model.checks import (
@@ -49,7 +50,7 @@ from subridge.model.subsets import STRATEGIES, Strategy, StrategyOptions, read_s
 from subridge.ridge.candidates import MEMBERS, Choice, affordable, choose_ensemble, offers
 from subridge.ridge.checks import correlated_rows, unequal_scales, warn_of_rows, warn_once
 from subridge.ridge.choose import scored, trainable
-from subridge.ridge.columns import DiskColumns, column_rows
+from subridge.ridge.columns import ColumnRows, DiskColumns, column_rows
 from subridge.ridge.judge import Candidate, Offer, judge, tuned
 from subridge.ridge.moments import MomentBatches, MomentRows, RowMoments, moment_rows, moments_of, pieces_of, thinned
 from subridge.ridge.row_subsets import draw_rows, number_of_rows, part_of_rows
@@ -476,7 +477,7 @@ class RidgeEnsembleBase(BaseEstimator):
         sets = taken.offer.row_sets
         self._left_out = LeftOutEnsemble(
             rows=replace(rows, given=None),  # a fitted estimator does not hold on to X
-            errors=taken.losses.errors(taken.places[None, :])[0, ...],
+            errors=taken.losses.errors(taken.places[None])[0],
             noise=noise,
             ensemble=self.ensemble_,
             members=self._members,
@@ -506,18 +507,24 @@ class RidgeEnsembleBase(BaseEstimator):
         combined = decided or aggregation
         self.ensemble_ = Ensemble(plan, fitted.ridge, self.readout_noise, combined, fitted.row_fractions)
         self.subset_plan_, self.n_estimators_, self.estimators_features_ = plan, len(places), list(plan.measurements)
+        # If coefficients go to disk, members have none in memory.
+        scratch = getattr(self, "_scratch", None) if isinstance(rows, ColumnRows) else None
+        kept = list(zip(losses.paths, places, strict=True)) if scratch is None else []
         self._members = FittedMembers.centred_on(
             plan,
-            [path.coefficients(int(place)) for path, place in zip(losses.paths, places, strict=True)],
-            [path.feature_means for path in losses.paths],
-            [path.target_means for path in losses.paths],
-            None if sets is None else rows.centred_targets[1],
+            [path.coefficients(int(place)) for path, place in kept],
+            [path.feature_means for path, _ in kept],
+            [path.target_means for path, _ in kept],
+            None if sets is None and kept else rows.centred_targets[1],
         )
         linear = aggregation if aggregation.is_linear else Mean()
-        self._member_moments = moments = losses.moments(places[None, :], linear).of_batch(0)
+        self._member_moments = moments = losses.moments(places[None], linear).of_batch(0)
         self.risk_matrix_ = moments.pairs if moments.pairs.ndim == 2 else moments.pairs.sum(axis=0)
         self._member_weights = taken.weights if aggregation.fits_weights else linear.weights(moments)
-        self._map = self._members.collapse(self._member_weights)
+        if scratch is None or not isinstance(rows, ColumnRows):
+            self._map = self._members.collapse(self._member_weights)
+        else:
+            self._map = np.empty(0), written_map(scratch, rows, plan, losses.paths, places, self._member_weights)
 
     def _absorb(
         self, X: Features, targets: FloatArray, weights: FloatArray | None, aggregations: Sequence[Aggregation]
@@ -558,7 +565,7 @@ class RidgeEnsembleBase(BaseEstimator):
         with np.errstate(invalid="ignore"):  # the error of a single row is infinite
             choice = choose_ensemble(rows, families, usable, self.ridges, self.ridge_scope, self.scoring, fixed)
             taken = choice.kept[choice.taken]
-            self.choice_, error = replace(choice, kept={}), taken.losses.at(taken.places[None, :]).loss[0]
+            self.choice_, error = replace(choice, kept={}), taken.losses.at(taken.places[None]).loss[0]
             self._keep_candidate(rows, taken, float(error), decided if decided.decides_classes else None)
 
     # -- predicting -------------------------------------------------------------------------------
@@ -577,8 +584,9 @@ class RidgeEnsembleBase(BaseEstimator):
             outputs: Array = self._by_target.predict(self._new_rows(X)[0])
             return outputs.T
         if is_wide(X):
-            return self._outputs_of_columns(DiskColumns(X, np.arange(X.shape[0])))
+            return self._outputs_of_columns(disk_columns(X))
         (features, is_incomplete), aggregation = self._new_rows(X), self.ensemble_.aggregation
+        refuse_unwritten("coef_", self._map[0])
         if is_incomplete:
             return self._members.outputs_without(features, aggregation, self._member_moments)
         if aggregation.is_linear or aggregation.adds_scores:
@@ -595,6 +603,7 @@ class RidgeEnsembleBase(BaseEstimator):
                 f"X on disk has {X.shape[1]} features; blocks of columns serve weighted sums of {self.n_features_in_}, "
                 "other aggregations need X in memory"
             )
+        refuse_unwritten("coef_", self._map[0])
         return sum((self._map[0][:, part] @ values.T for part, values in X.blocks()), start=self._map[1][:, None])
 
     def _without_each(self, X: MatrixLike, method: str) -> tuple[LeftOutEnsemble, Features]:

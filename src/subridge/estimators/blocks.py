@@ -7,8 +7,12 @@ are merged as a tree. Dask moves and repeats the work; nothing of ours runs on a
 
 import hashlib
 import math
+import os
+import shutil
 import sys
+import uuid
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, fields, replace
 from functools import partial
 from itertools import chain, pairwise
@@ -19,12 +23,15 @@ import numpy as np
 
 from subridge.arrays.machine import available_memory, forget_pages
 from subridge.arrays.namespace import is_dask, is_lazy, is_of, to_numpy
-from subridge.arrays.types import Array, ArrayLike, FloatArray
+from subridge.arrays.types import Array, ArrayLike, FloatArray, IntArray
 from subridge.model.checks import one_of, positive_integer, refuse_odd_values, truth
-from subridge.model.errors import BudgetError, ClusterError, DataError, ParameterError, counted, listed
+from subridge.model.ensemble import SubsetPlan
+from subridge.model.errors import BudgetError, ClusterError, DataError, ParameterError, StoreError, counted
+from subridge.ridge.columns import ColumnRows, DiskColumns, gaps_error
+from subridge.ridge.member import MemberPath
 from subridge.ridge.moments import BATCHES, MomentBatches, RowMoments, merged, moments_of, pieces_of, thinned
-from subridge.store.progress import ProgressBar
-from subridge.store.tasks import Arrays, TaskStore
+from subridge.store.progress import LateBar, ProgressBar
+from subridge.store.tasks import Arrays, TaskStore, place_of
 
 _BLOCK = 2**25  # bytes of a block that is read at once, as float64, and of a slab that is centred at once
 _FAN_IN = 8  # blocks that one task reads, and moments that one merges: a power of two, so that all trees are the same
@@ -32,7 +39,7 @@ _LEAST_BATCHES = 8  # of which a standard error can be had
 _MATRICES = 16  # Gram matrices that a fit holds beside those of the batches; measured 13 at M = 512
 _PROCESS = 3 * 2**27  # bytes of an interpreter with NumPy, SciPy and Dask; up to 0.35 GiB were measured
 _NAMES = [each.name for each in fields(RowMoments)]
-_Work = Callable[..., list[RowMoments]]
+_Work = Callable[..., list[Any]]  # moments, or sums, of the pieces of a block
 
 
 class _Block(NamedTuple):
@@ -72,7 +79,7 @@ class _Table(NamedTuple):
     block_bytes: int = _BLOCK
     names: Any = None
     on_dask: bool = False
-    identity: tuple[Any, ...] = ()
+    n_targets: int = 1
 
 
 # -- kinds of tables ------------------------------------------------------------------------------
@@ -88,7 +95,7 @@ def _table(X: Any, y: Any, weights: Any) -> _Table:
         if y is None:
             raise DataError("y is None; the estimator needs labels")
         make = _dask_table if is_dask(X) else _disk_table if hasattr(X, "shape") else _lazy_table
-        return make(X, y, weights)
+        return make(X, y, weights)._replace(n_targets=_n_targets(y))
     if y is not None or weights is not None:
         raise ParameterError("an iterator gives (X, y) or (X, y, sample_weight) batches; leave y and sample_weight out")
     batches = _checked_batches(X)
@@ -99,7 +106,17 @@ def _table(X: Any, y: Any, weights: Any) -> _Table:
     if block.ndim != 2:
         raise DataError(f"the first batch has X of shape {block.shape}, which must be (n_samples, n_features)")
     called = None if names is None else np.array(names, dtype=object)
-    return _Table(chain([first], batches), block.shape[1], block.dtype, block.nbytes, called)
+    everything, C = chain([first], batches), _n_targets(first.y)
+    size = block.nbytes + 8 * C * len(block)
+    return _Table(everything, block.shape[1], block.dtype, size, called, n_targets=C)
+
+
+def _n_targets(y: Any) -> int:
+    """C, of labels of any kind, before they are checked."""
+    shape: tuple[Any, ...] = getattr(y, "shape", ())
+    if is_of(y, "polars", "LazyFrame"):
+        shape = 0, len(y.collect_schema())
+    return int(shape[1]) if len(shape) == 2 else 1
 
 
 def _checked_batches(batches: Iterable[Any]) -> Iterator[_Block]:
@@ -147,35 +164,39 @@ def _lazy_table(X: Any, y: Any, weights: Any) -> _Table:
     return _Table(blocks, len(names), None, _BLOCK, np.array(names, dtype=object))
 
 
+def refuse_unwritten(name: str, array: Any) -> None:
+    """Refuse a zarr array that lacks chunks, which would be read as zeros."""
+    if is_of(array, "zarr", "Array") and (unwritten := array.nchunks - array.nchunks_initialized):
+        raise DataError(
+            f"{unwritten} of {counted(array.nchunks, 'chunk')} of {name} were never written, or are lost; write it "
+            "again, chunks of zeros too (zarr's option write_empty_chunks)"
+        )
+
+
 def _disk_table(X: Any, y: Any, weights: Any) -> _Table:
     """Slices of a zarr array or a memory map, whole chunks of a zarr array."""
-    if len(X.shape) != 2:
-        raise DataError(f"X must have shape (n_samples, n_features), got {tuple(X.shape)}")
+    if len(X.shape) != 2 or 0 in X.shape:
+        raise DataError(f"X must have shape (n_samples, n_features) with neither zero, got {tuple(X.shape)}")
     (n, width), is_zarr = X.shape, is_of(X, "zarr", "Array")
-    unwritten = X.nchunks - X.nchunks_initialized if is_zarr else 0
-    if unwritten:
-        raise DataError(f"{unwritten} of {counted(X.nchunks, 'chunk')} of X were never written; write the file again")
-    for name, each in (("y", y), ("sample_weight", weights)):
+    for name, each in (("X", X), ("y", y), ("sample_weight", weights)):
+        refuse_unwritten(name, each)
         if each is not None and (not hasattr(each, "shape") or each.shape[0] != n):
             raise DataError(f"{name} must be an array of {n} rows like X, got shape {getattr(each, 'shape', None)}")
-    step, least = max(1, _BLOCK // (8 * width)), X.chunks[0] if is_zarr else 1
+    step, least = max(1, _BLOCK // (8 * max(width, _n_targets(y)))), X.chunks[0] if is_zarr else 1
     step = max(least, step // least * least)
     bounds = [(start, min(start + step, n)) for start in range(0, n, step)]
     blocks = [_Block(*(None if each is None else _Slice(each, *at) for each in (X, y, weights))) for at in bounds]
     cluster = is_zarr and _client() is not None  # a memory map is a file of this machine
-    place = (str(X.store), X.path) if is_zarr else (str(getattr(X, "filename", "")),)
     if cluster:  # workers read what lies in zarr, and are sent the rest
         sent = {id(each) for each in (y, weights) if not is_of(each, "zarr", "Array")}
         blocks = [
             _Block(*(each.load() if each and id(each.array) in sent else each for each in block)) for block in blocks
         ]
-    return _Table(blocks, width, X.dtype, step * width * X.dtype.itemsize, None, cluster, (*place, X.shape, step))
+    return _Table(blocks, width, X.dtype, step * (width * X.dtype.itemsize + 8 * _n_targets(y)), None, cluster)
 
 
 def _dask_table(X: Any, y: Any, weights: Any) -> _Table:
     """The blocks of a Dask array, or the partitions of a Dask frame, with those of the labels."""
-    from dask.base import tokenize
-
     names = np.array(X.columns, dtype=object) if hasattr(X, "columns") else None
     width = len(X.columns) if names is not None else int(X.shape[1])
     if names is None:
@@ -203,8 +224,8 @@ def _dask_table(X: Any, y: Any, weights: Any) -> _Table:
 
     columns = [np.ravel(X.to_delayed()), parts_of("y", y), parts_of("sample_weight", weights)]
     blocks = [_Block(*each) for each in zip(*columns, strict=True)]
-    largest = int(max(sizes)) * width * X.dtype.itemsize if known else _BLOCK
-    return _Table(blocks, width, X.dtype if names is None else None, largest, names, True, (tokenize(X), len(blocks)))
+    largest = int(max(sizes)) * (width * X.dtype.itemsize + 8 * _n_targets(y)) if known else _BLOCK
+    return _Table(blocks, width, X.dtype if names is None else None, largest, names, True)
 
 
 def _client() -> Any:
@@ -261,7 +282,7 @@ def block_moments(
 ) -> list[RowMoments]:
     """Moments of the pieces of one block, in float64; missing values are counted, and filled if means are given."""
     X, targets, weights = _numbers(X, y, weights, width, dtype)
-    n, slab, found = len(X), max(1, _BLOCK // (8 * width)), []
+    n, slab, found = len(X), max(1, _BLOCK // (8 * max(width, len(targets)))), []
     ends = np.linspace(0, n, min(pieces, n) + 1).round().astype(int).tolist()
     parts = [slice(*each) for each in pairwise(ends)] if n_before is None or not n else pieces_of(n, n_before)
     for part in parts if n else ():
@@ -281,22 +302,22 @@ def block_moments(
     return found
 
 
-def _block_means(X: Any, y: Any, weights: Any, width: int, dtype: Any) -> FloatArray:
-    """Count and mean of what is there in every column of a block; shape (2, M)."""
+def _block_sums(X: Any, y: Any, weights: Any, width: int, dtype: Any) -> list[FloatArray]:
+    """Count and sum of what is there in every column of a block; one table of shape (2, M)."""
     values = _numbers(X, y, weights, width, dtype)[0].astype(np.float64)
     known = ~np.isnan(values)
-    counts = known.sum(axis=0)
-    return np.stack([counts, np.where(known, values, 0.0).sum(axis=0) / np.maximum(counts, 1)])
+    with np.errstate(invalid="ignore"):  # infinite numbers are refused later
+        return [np.stack([known.sum(axis=0), np.where(known, values, 0.0).sum(axis=0)])]
 
 
-def _joined(lists: Iterable[list[RowMoments]]) -> list[RowMoments]:
+def _joined(lists: Iterable[list[Any]]) -> list[Any]:
     """The moments of several blocks as one, empty if they have no rows."""
     flat = chain.from_iterable(lists)
     first = next(flat, None)
     return [] if first is None else [merged(chain([first], flat))]
 
 
-def _moments(blocks: Sequence[tuple[Any, ...]], work: _Work) -> list[RowMoments]:
+def _moments(blocks: Sequence[tuple[Any, ...]], work: _Work) -> list[Any]:
     """The moments of neighbouring blocks as one, read one after the other; one block keeps its pieces."""
     return work(*blocks[0]) if len(blocks) == 1 else _joined(work(*block) for block in blocks)
 
@@ -320,6 +341,78 @@ def predicted(model: Any, X: Any, tail: tuple[int, ...]) -> Array:
     if not predictions:
         raise DataError("X gives no batches; an iterator can be read once, so give a new one")
     return np.asarray(np.concatenate(predictions))
+
+
+# -- blocks of columns ----------------------------------------------------------------------------
+
+
+def disk_columns(X: Any) -> DiskColumns:
+    """All rows of a wide table on disk."""
+    refuse_unwritten("X", X)
+    if not X.shape[0]:
+        raise DataError("X has no rows")
+    return DiskColumns(X, np.arange(X.shape[0]), partial(LateBar, "columns", X.shape[1], True))
+
+
+@contextmanager
+def new_array(path: str | Path | None) -> Iterator[Path | None]:
+    """A directory beside the path, which takes its place if all goes well; else nothing is left. None without path."""
+    if path is None:
+        yield None
+        return
+    try:
+        import zarr  # noqa: F401
+    except ImportError as error:
+        raise ParameterError(
+            "coef_path= needs zarr, which is not installed; pip install 'subridge[cluster]'"
+        ) from error
+    place = place_of(path)
+    if os.path.lexists(place):
+        raise StoreError(f"coef_path={place} exists; give another path, or remove it")
+    scratch = place.with_name(f".{place.name}-{uuid.uuid4().hex}.tmp")
+    try:
+        scratch.mkdir()
+        yield scratch
+        scratch.rename(place)
+    except OSError as error:
+        raise StoreError(f"coef_path={place} cannot be written ({error.strerror or error}); give another") from error
+    finally:
+        shutil.rmtree(scratch, ignore_errors=True)
+
+
+def opened(path: str | Path) -> Any:
+    """An array on disk, to be read."""
+    import zarr
+
+    return zarr.open_array(str(place_of(path)), mode="r")
+
+
+def written_map(
+    scratch: Path,
+    rows: ColumnRows,
+    plan: SubsetPlan,
+    paths: Sequence[MemberPath],
+    places: IntArray,
+    weights: FloatArray,
+) -> FloatArray:
+    """Write the weights of a weighted sum of members, shape (C, M), block by block, and return its intercept, (C,).
+
+    Aggregation weights have shape (k,) or (C, k).
+    """
+    import zarr
+
+    means, (C, k) = paths[0].target_means, (len(rows.targets), len(paths))
+    shares = np.broadcast_to(weights, (C, k)).T[:, :, None]
+    duals = [share * path.dual(int(place)) for share, path, place in zip(shares, paths, places, strict=True)]
+    shape = C, plan.n_features
+    chunks = C, min(rows.columns.step, shape[1])
+    offset = np.zeros(C)
+    # Zeros are no gaps: they are written.
+    array = zarr.create_array(store=str(scratch), shape=shape, chunks=chunks, dtype="f8", fill_value=np.nan)
+    for part, found in rows.coefficients(plan, duals):
+        array[:, part] = found
+        offset += found @ rows.feature_means[part]
+    return np.asarray(means - offset)
 
 
 # -- all blocks -----------------------------------------------------------------------------------
@@ -398,87 +491,117 @@ def gather_moments(
         raise ParameterError("missing='mean' reads the table twice, and an iterator can be read once; fill its batches")
     if store is not None and not in_any_order:
         raise ParameterError("store= needs blocks that can be read in any order; batches of an iterator come once")
-    fill = _means(table) if fills else None
-    if in_any_order:
-        with ProgressBar(f"rows, {planned / 2**30:.2f} GiB planned", n_batches, show=progress) as bar:
-            batches = _batches(table, n_batches, fill, store, bar)
-    else:
-        batches = tuple[RowMoments, ...]()
-        for block in table.blocks:
-            before = sum(each.n_samples for each in batches)
-            new = block_moments(*block, table.width, table.dtype, fill, before)
-            batches = thinned([*batches, *new], n_batches)
+    groups, batches = _groups(table, n_batches), tuple[RowMoments, ...]()
+    total, words = len(groups) * (1 + int(fills)), f"rows, {planned / 2**30:.2f} GiB planned"
+    with ProgressBar(words, total, show=progress and in_any_order) as bar:
+        fill = _means(table, groups, bar) if fills else None
+        if in_any_order:
+            batches = thinned(_batches(table, groups, n_batches, fill, store, (X, y, sample_weight), bar), n_batches)
+    for block in () if in_any_order else table.blocks:
+        before = sum(each.n_samples for each in batches)
+        new = block_moments(*block, table.width, table.dtype, fill, before)
+        batches = thinned([*batches, *new], n_batches)
     if not batches:
         raise DataError("X has no rows of positive weight")
     gaps = np.stack([np.asarray(each.gaps) for each in batches]).sum(axis=0)
     if gaps.any():
-        columns = np.flatnonzero(gaps).tolist()
-        named = [f"{column if table.names is None else table.names[column]!r}: {gaps[column]}" for column in columns]
-        raise DataError(
-            f"X lacks values in {counted(len(columns), 'column')} ({listed(named[:10])}{' ...' * (len(named) > 10)}); "
-            "fill them, or let gather_moments(missing='mean') fill them with means"
-        )
+        raise gaps_error(gaps, table.names, "fill them, or let gather_moments(missing='mean') fill them with means")
     one_target = len(batches[0].target_means) == 1 and getattr(y, "ndim", 1) == 1
     return MomentBatches(batches, one_target, table.names, standardise, planned)
 
 
+def moments_for(
+    estimator: Any, X: Any, y: Any, weights: Any, least: int, memory: int | None = None, progress: bool = True
+) -> MomentBatches:
+    """The moments that an estimator is fitted to, given or gathered, of at least so many rows; it keeps their names."""
+    if isinstance(X, MomentBatches) and (y is not None or weights is not None):
+        raise ParameterError("moments hold y and sample_weight; leave both out")
+    given = isinstance(X, MomentBatches)
+    moments: MomentBatches = X if given else gather_moments(X, y, weights, memory=memory, progress=progress)
+    if moments.n_samples < least:
+        raise DataError(
+            f"n_samples={counted(moments.n_samples, 'sample')} leaves nothing to fit; give at least {least}"
+        )
+    estimator.n_features_in_, estimator._has_one_target = moments.n_features, moments.has_one_target
+    if moments.feature_names is not None:
+        estimator.feature_names_in_ = moments.feature_names
+    return moments
+
+
 def _plan(table: _Table, budget: int) -> tuple[int, int]:
     """How many batches to keep, and the bytes that a process will hold."""
-    matrix, fixed = 8 * (table.width + 1) ** 2, _PROCESS + 4 * _BLOCK + 3 * table.block_bytes
+    matrix = 8 * (table.width + 1) * (table.width + table.n_targets)
+    fixed = _PROCESS + 4 * _BLOCK + 3 * table.block_bytes
     n_batches = min(BATCHES, (budget - fixed) // matrix - _MATRICES)
     if n_batches < _LEAST_BATCHES:
         needed = fixed + (_LEAST_BATCHES + _MATRICES) * matrix
         raise BudgetError(
-            f"moments of {table.width} columns and blocks of {table.block_bytes / 2**20:.0f} MiB take "
-            f"{needed / 2**30:.1f} GiB, but {budget / 2**30:.1f} GiB may be used; give more memory=, smaller blocks, "
-            "or fewer columns"
+            f"moments of {table.width} columns and {counted(table.n_targets, 'target')}, with blocks of "
+            f"{table.block_bytes / 2**20:.0f} MiB, take {needed / 2**30:.1f} GiB, but {budget / 2**30:.1f} GiB may be "
+            "used; give more memory=, smaller blocks, or fewer columns or targets"
         )
     return int(n_batches), fixed + (int(n_batches) + _MATRICES) * matrix
 
 
-def _means(table: _Table) -> FloatArray:
-    """Means of the columns without what is missing, shape (M,)."""
-    work = partial(_block_means, width=table.width, dtype=table.dtype)
-    if table.on_dask:
-        from dask.base import compute
-        from dask.delayed import delayed
+def _groups(table: _Table, n_batches: int) -> list[list[_Block]]:
+    """Neighbouring blocks that make a batch; none if they come one after the other."""
+    blocks = table.blocks if isinstance(table.blocks, list) else []
+    parts = np.array_split(np.arange(len(blocks)), min(n_batches, len(blocks)) or 1)
+    return [[blocks[i] for i in part] for part in parts if len(part)]
 
-        found = np.stack(compute(*(delayed(work, pure=False)(*block) for block in table.blocks)))
-    else:
-        found = np.stack([work(*block) for block in table.blocks])
-    counts, means = found[:, 0], found[:, 1]
-    return np.asarray((counts * means).sum(axis=0) / np.maximum(counts.sum(axis=0), 1))
+
+def _means(table: _Table, groups: list[list[_Block]], bar: ProgressBar) -> FloatArray:
+    """Means of the columns without what is missing, shape (M,)."""
+    found, work = np.zeros((2, table.width)), partial(_block_sums, width=table.width, dtype=table.dtype)
+    for _, parts in _run(table, groups or ([each] for each in table.blocks), work):
+        found += sum(parts)
+        bar.move(1)
+    return np.asarray(found[1] / np.maximum(found[0], 1))
+
+
+def _identity(table: Any) -> object:
+    """What tells a table, labels or weights from others: the place of a file, else a digest."""
+    if is_of(table, "zarr", "Array") or isinstance(table, np.memmap):
+        return str(getattr(table, "store", None) or table.filename), getattr(table, "path", ""), table.shape
+    if is_dask(table):
+        from dask.base import tokenize
+
+        return tokenize(table)
+    return None if table is None else hashlib.sha256(to_numpy(table).tobytes()).hexdigest()
 
 
 def _batches(
-    table: _Table, n_batches: int, fill: FloatArray | None, store: str | Path | None, bar: ProgressBar
-) -> tuple[RowMoments, ...]:
+    table: _Table,
+    groups: list[list[_Block]],
+    n_batches: int,
+    fill: FloatArray | None,
+    store: str | Path | None,
+    given: tuple[Any, ...],
+    bar: ProgressBar,
+) -> list[RowMoments]:
     """Moments of batches of neighbouring blocks, from the store where they are there already."""
-    blocks = list(table.blocks)
-    groups = np.array_split(np.arange(len(blocks)), min(n_batches, len(blocks)))
+    n_blocks = sum(map(len, groups))
     work = partial(
-        block_moments, width=table.width, dtype=table.dtype, fill=fill, pieces=math.ceil(n_batches / len(blocks))
+        block_moments, width=table.width, dtype=table.dtype, fill=fill, pieces=math.ceil(n_batches / n_blocks)
     )
     kept, done = None, dict[int, list[RowMoments]]()
     if store is not None:
-        about = repr((table.identity, table.width, str(table.dtype), len(groups), None if fill is None else fill.sum()))
-        kept = TaskStore(store, hashlib.sha256(about.encode()).hexdigest(), 1, "moments of another table")
+        about = [*map(_identity, given), str(table.dtype), n_blocks, len(groups), None if fill is None else fill.sum()]
+        kept = TaskStore(store, hashlib.sha256(repr(about).encode()).hexdigest(), 1, "moments of another table")
         tasks = [range(number, number + 1) for number in range(len(groups))]
         done = {rows.start: _unpacked(arrays) for rows, arrays in kept.sound(tasks, _NAMES)}
         bar.move(len(done))
     todo = [number for number in range(len(groups)) if number not in done]
-    run = _on_dask if table.on_dask else _here
-    for number, found in run([[blocks[i] for i in groups[number]] for number in todo], work):
+    for number, found in _run(table, [groups[number] for number in todo], work):
         done[todo[number]] = found
         if kept is not None:
             kept.write(range(todo[number], todo[number] + 1), _packed(found))
         bar.move(1)
-    flat = [each for number in range(len(groups)) for each in done[number]]
-    return thinned(flat, n_batches)
+    return [each for number in range(len(groups)) for each in done[number]]
 
 
 def _packed(found: list[RowMoments]) -> Arrays:
-    return {name: np.stack([np.asarray(getattr(each, name)) for each in found])[None] for name in _NAMES}
+    return {name: np.array([np.asarray(getattr(each, name)) for each in found])[None] for name in _NAMES}
 
 
 def _unpacked(arrays: Arrays) -> list[RowMoments]:
@@ -486,13 +609,14 @@ def _unpacked(arrays: Arrays) -> list[RowMoments]:
     return [RowMoments(int(each[0]), float(each[1]), float(each[2]), *each[3:]) for each in pieces]
 
 
-def _here(groups: list[list[_Block]], work: _Work) -> Iterator[tuple[int, list[RowMoments]]]:
-    """Batches one after the other in this process."""
-    for number, group in enumerate(groups):
-        yield number, _moments(group, work)
+def _run(table: _Table, groups: Iterable[list[_Block]], work: _Work) -> Iterator[tuple[int, list[Any]]]:
+    """Batches one after the other in this process, or as they are ready on Dask."""
+    return (
+        _on_dask(list(groups), work) if table.on_dask else ((i, _moments(each, work)) for i, each in enumerate(groups))
+    )
 
 
-def _on_dask(groups: list[list[_Block]], work: _Work) -> Iterator[tuple[int, list[RowMoments]]]:
+def _on_dask(groups: list[list[_Block]], work: _Work) -> Iterator[tuple[int, list[Any]]]:
     """Batches as trees of Dask tasks, on the current client's cluster or by Dask's scheduler of this machine."""
     from dask.delayed import delayed
 

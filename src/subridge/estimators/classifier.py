@@ -290,7 +290,7 @@ class RidgeEnsembleClassifier(ClassifierMixin, RidgeEnsembleBase):
             If the model is not fitted, or X does not fit it.
         """
         decision = self._decisions(X)
-        return in_precision_of(X, decision[1, :] - decision[0, :] if len(self.classes_) == 2 else decision.T)
+        return in_precision_of(X, decision[1] - decision[0] if len(self.classes_) == 2 else decision.T)
 
     def predict(self, X: MatrixLike) -> Labels:
         """Predict classes.

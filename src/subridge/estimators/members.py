@@ -90,13 +90,13 @@ class FittedMembers:
         Weights of shape (k,) hold for all targets, of shape (C, k) each for its own.
         """
         first = self.coefficients[0]
-        shape = (first.shape[0], self.plan.n_features)
+        shape = (len(first), self.plan.n_features)
         coef = namespace_of(first).zeros(shape, dtype=first.dtype, device=device_of(first))
-        shares = like(np.broadcast_to(weights, (first.shape[0], len(self.coefficients))).T, first)
+        shares = like(np.broadcast_to(weights, (len(first), len(self.coefficients))).T, first)
         intercept = (1.0 - shares.sum(axis=0)) * self.target_mean
         for r, (own, offset) in enumerate(zip(self.coefficients, self.intercepts, strict=True)):
             self.plan.add_lifted(r, shares[r, :, None] * own, coef)
-            intercept = intercept + shares[r, :] * offset
+            intercept = intercept + shares[r] * offset
         return coef, intercept
 
     def outputs(self, X: Features, members: Sequence[int] | IntArray | None = None) -> Array:
@@ -193,7 +193,7 @@ class LeftOutEnsemble:
         (coef, intercept), example, (shares, shifts) = self.map, example_of(X), self._shifts
         chosen = None
         if choose is not None:  # a change is at most the product of two norms
-            bounds = abs(shifts[0, :])
+            bounds = abs(shifts[0])
             for r, (score, norms) in enumerate(zip(scores, self._pull_norms, strict=True)):
                 bounds = bounds + norms * (abs(shares[r, 0]) * (score * score).sum(axis=1).max() ** 0.5)
             chosen = choose(bounds)
@@ -210,27 +210,25 @@ class LeftOutEnsemble:
         """Every member, factorised again at its ridge, with what leaving out each set changes."""
         rows, plan, found = self.rows, self.ensemble.plan, []
         penalties = self.ensemble.ridge * plan.subset_sizes
-        if self.parts is not None and self.row_sets is not None:
-            for r, (part, seen) in enumerate(zip(self.parts, self.row_sets, strict=True)):
-                fit = padded(factorise(part, plan, r, float(penalties[r])), seen, rows.n_samples)
-                noise = 0.0 if self.noise is None else self.noise[r]
-                member = like(np.zeros(rows.n_samples), self.errors)
-                member[seen] = 1.0
-                pulls = (self.errors[r] - noise) * rows.root_weights * member
-                reach = float(rows.fit_intercept) / part.total_weight
-                found.append((fit, pulls, pulls * rows.root_weights * reach))
-            return found
-        for r, fit in enumerate(factorise_members(rows, plan, penalties)):
+        fits = factorise_members(rows, plan, penalties)
+        if self.parts is not None:
+            fits = (factorise(part, plan, r, float(penalties[r])) for r, part in enumerate(self.parts))
+        for r, fit in enumerate(fits):
             noise = 0.0 if self.noise is None else self.noise[r]
             errors = (self.errors[r] - noise) * rows.root_weights
-            labels = rows.centred(rows.targets - noise)[0]
-            found.append((fit, *fit.pulls(float(penalties[r]), labels, errors, rows.left_out)))
+            if self.row_sets is None:
+                labels = rows.centred(rows.targets - noise)[0]
+                found.append((fit, *fit.pulls(float(penalties[r]), labels, errors, rows.left_out)))
+                continue
+            seen, pulls, reach = self.row_sets[r], errors * 0.0, float(rows.fit_intercept) / fit.rows.total_weight
+            pulls[:, seen] = errors[:, seen]
+            found.append((padded(fit, seen, rows.n_samples), pulls, pulls * rows.root_weights * reach))
         return found
 
     @cached_property
     def _pull_norms(self) -> list[Array]:
         """Norms of what each left-out row pulls of every member's directions, for one target; shape (n,) each."""
-        return [(fit.left * fit.left).sum(axis=0) ** 0.5 * abs(pulls[0, :]) for fit, pulls, _ in self._fits]
+        return [(fit.left * fit.left).sum(axis=0) ** 0.5 * abs(pulls[0]) for fit, pulls, _ in self._fits]
 
     @cached_property
     def _shifts(self) -> tuple[Array, Array]:
@@ -274,7 +272,7 @@ class LeftOutEnsemble:
         sets = self.rows.left_out
         if sets is None or not sets.is_partition:
             return None
-        return np.asarray(1 / ((sets.n_sets + 1) * np.bincount(sets.owners)[sets.owners]))
+        return 1 / ((sets.n_sets + 1) * np.bincount(sets.owners)[sets.owners])
 
     def intervals(self, X: Features, level: float) -> tuple[Array, Array]:
         """Lower and upper bounds of new labels, each of shape (C, m)."""
@@ -306,7 +304,7 @@ class LeftOutEnsemble:
         """
         level, masses, n, found = self._level(level), self._masses, self.rows.n_samples, []
         shares = np.full(n, 1 / (n + 1)) if masses is None else masses
-        k = 1 if self.weights is not None else self.errors.shape[0]  # decisions are shares of votes, or mean scores
+        k = 1 if self.weights is not None else len(self.errors)  # decisions are shares of votes, or mean scores
         labels = to_numpy(self.rows.targets).argmax(axis=0)
         own = 1 - softmax(to_numpy(self.predictions) / k + bias[:, None], temperature)[labels, np.arange(n)]
         for outputs in self.outputs(X):

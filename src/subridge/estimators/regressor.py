@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -22,12 +23,12 @@ from subridge.estimators.base import (
     row_weights,
     training_input,
 )
-from subridge.estimators.blocks import gather_moments, predicted
+from subridge.estimators.blocks import disk_columns, moments_for, new_array, opened, predicted
 from subridge.estimators.members import Features, example_of
 from subridge.model.aggregation import Aggregation
 from subridge.model.checks import truth
 from subridge.model.ensemble import Ensemble
-from subridge.model.errors import DataError, ParameterError, SubridgeWarning
+from subridge.model.errors import ParameterError, SubridgeWarning
 from subridge.ridge.candidates import affordable
 from subridge.ridge.choose import default_ridges, given_ridges, trainable
 from subridge.ridge.columns import DiskColumns
@@ -127,7 +128,7 @@ class RidgeEnsembleRegressor(MultiOutputMixin, RegressorMixin, RidgeEnsembleBase
     ----------
     coef_ : array, shape (n_features,) or (n_targets, n_features)
         The whole ensemble as one linear map, computed when asked for if dual coefficients are smaller. Absent for the
-        median, which is not linear.
+        median, which is not linear. A zarr array if `fit` wrote it to `coef_path`.
     intercept_ : float or array, shape (n_targets,)
         The intercept of that map.
     ensemble_ : Ensemble
@@ -221,6 +222,7 @@ class RidgeEnsembleRegressor(MultiOutputMixin, RegressorMixin, RidgeEnsembleBase
         y: ArrayLike | None = None,
         sample_weight: ArrayLike | None = None,
         groups: ArrayLike | None = None,
+        coef_path: str | Path | None = None,
     ) -> Self:
         """Fit the members and choose their ridges.
 
@@ -239,6 +241,10 @@ class RidgeEnsembleRegressor(MultiOutputMixin, RegressorMixin, RidgeEnsembleBase
         groups : array_like, shape (n_samples,), optional
             Labels of groups whose rows depend on each other, such as subjects: rows are then left out by groups, and
             every choice and every ``loo_`` attribute is about new groups.
+        coef_path : str or Path, optional
+            Where to write `coef_` as a new zarr array of shape (n_targets, n_features), a block of columns at a time,
+            for many targets and a wide table on disk: the weights of all features then need not fit in memory.
+            ``coef_`` is that array, and ``estimators_coef_`` is empty. If the fit fails, nothing is written.
 
         Returns
         -------
@@ -249,6 +255,8 @@ class RidgeEnsembleRegressor(MultiOutputMixin, RegressorMixin, RidgeEnsembleBase
         ------
         DataError, ParameterError
             If the data cannot be used as given, or a constructor parameter is invalid.
+        StoreError
+            If there is something at `coef_path`, or it cannot be written.
         """
         if self.weights_per_target is not None:
             raise ParameterError(
@@ -258,7 +266,9 @@ class RidgeEnsembleRegressor(MultiOutputMixin, RegressorMixin, RidgeEnsembleBase
         features: Features | DiskColumns
         if is_wide(X):
             labels = training_input(self, np.zeros((X.shape[0], 1)), y, reset=True, numeric=True)[1]
-            self.n_features_in_, features = int(X.shape[1]), DiskColumns(X, np.arange(len(labels)))
+            self.n_features_in_, features = int(X.shape[1]), disk_columns(X)
+        elif coef_path is not None:
+            raise ParameterError("coef_path= serves wide tables on disk; leave it out: coef_ is in memory")
         elif isinstance(X, MomentBatches) or is_long(X, y):
             return self._fit_long(X, y, sample_weight, groups)
         else:
@@ -267,7 +277,17 @@ class RidgeEnsembleRegressor(MultiOutputMixin, RegressorMixin, RidgeEnsembleBase
         self._has_one_target, aggregations = labels.ndim == 1, affordable(self._aggregations(), len(labels))
         if truth("per_target", self.per_target):
             return self._fit_targets(features, targets, weights, groups, aggregations)
-        left_out = self._fit(features, targets, weights, groups, aggregations)
+        if coef_path is not None:
+            self._refuse(("readout_noise", "max_samples", "missing"), "needs members in memory; leave out coef_path=")
+            _is_weighted_sum(self, ParameterError)
+        try:
+            with new_array(coef_path) as self._scratch:
+                left_out = self._fit(features, targets, weights, groups, aggregations)
+        except BaseException:
+            self._forget()
+            raise
+        if coef_path is not None:
+            self._map = opened(coef_path), self._map[1]
         self._publish()
         self.loo_predictions_ = self._shaped(left_out.predictions)
         if is_wide(X):
@@ -334,14 +354,8 @@ class RidgeEnsembleRegressor(MultiOutputMixin, RegressorMixin, RidgeEnsembleBase
         if groups is not None:
             raise ParameterError("groups= needs the rows, and moments of batches are all there is; fit to rows")
         seed = self._seeds()[0]
-        moments = X if isinstance(X, MomentBatches) else gather_moments(X, y, sample_weight)
-        if moments.n_samples < 1 + int(self.fit_intercept):
-            raise DataError("n_samples=1 sample leaves nothing to fit beside the intercept; give at least two")
+        moments = moments_for(self, X, y, sample_weight, 1 + int(self.fit_intercept))
         rows = moment_rows(moments.batches, self.fit_intercept, moments.standardise)
-        self.n_features_in_ = moments.n_features
-        if moments.feature_names is not None:
-            self.feature_names_in_ = moments.feature_names
-        self._has_one_target = moments.has_one_target
         self._fit_moments(rows, self._aggregations(), seed)
         self._publish()
         return self

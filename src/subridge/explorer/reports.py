@@ -96,18 +96,22 @@ def forecast_sentences(curves: xr.Dataset) -> list[str]:
     last = curves.where(np.isfinite(curves.n_samples) & curves.prediction_error.notnull().any("ensemble"), drop=True)
     if last.sizes["n_samples"]:
         last = last.isel(n_samples=int(last.n_samples.argmax("n_samples")))
-        best = last.isel(ensemble=int(last.prediction_error.argmin("ensemble")))
-        error = interval(*(float(best[f"prediction_error{end}"]) for end in ("", "_lower", "_upper")))
+        # Of several with the same printed error the first, which is the simplest.
+        shown = [plain(float(error)) for error in last.prediction_error]
+        best = last.isel(ensemble=shown.index(shown[int(last.prediction_error.argmin("ensemble"))]))
+        most, least = ("at most ", "at least ") if best.is_bound else ("", "")
+        error = most + interval(*(float(best[f"prediction_error{end}"]) for end in ("", "_lower", "_upper")))
         share = 1.0 - float(best.prediction_error) / variance
-        # A bound may lie far above the error, so that it loses against no forecast.
-        rivals = [] if best.is_bound else list(last.ensemble.values[last.is_bound.values.astype(bool)])
-        verdict = f"{best.ensemble.values} errs least: {'at most ' * bool(best.is_bound)}{error}"
+        # A bound may lie far above the error, so that it loses against nothing.
+        bounds = last.ensemble.values[last.is_bound.values.astype(bool)]
+        rivals = [name for name in bounds if name != best.ensemble]
+        verdict = f"{best.ensemble.values} errs least: {error}"
         if rivals:
             verdict = f"{best.ensemble.values} is forecast to err by {error}; {' and '.join(rivals)} may err less"
         told.append(f"With {counted(int(last.n_samples), 'sample')} {verdict}.")
         if "class_names" not in attributes:
-            root = f" and a root mean square error of {plain(float(best.prediction_error) ** 0.5)}"
-            told.append(f"That is an R² of {share:.2f}{root * (attributes['n_targets'] == 1)}.")
+            root = f" and a root mean square error of {most}{plain(float(best.prediction_error) ** 0.5)}"
+            told.append(f"That is an R² of {least}{share:.2f}{root * (attributes['n_targets'] == 1)}.")
     if "effective_samples" in curves:  # forecasts for new groups have no estimate of the noise
         told.append(
             f"Errors are those on new groups. The labels have variance {plain(variance)}; the {attributes['n_pilot']} "

@@ -31,7 +31,7 @@ from subridge.model.checks import non_negative, one_number, truth, within
 from subridge.model.ensemble import Ensemble
 from subridge.model.errors import ParameterError, SubridgeWarning, counted
 from subridge.model.subsets import Equal, Overlapping, Strategy
-from subridge.results.numbers import interval
+from subridge.results.numbers import interval, plain
 from subridge.results.schemas import forecasts, result_attributes
 from subridge.ridge.checks import warn_once
 from subridge.ridge.member import member_paths
@@ -409,8 +409,8 @@ def _answer(
     if np.isnan(limit):
         return "not within the reach of this pilot"
     if limit <= wanted:
-        return f"not within {_FARTHEST:,} times as many rows, though the limit is {limit:.3g}"
-    return f"not reachable: with any number of rows this ensemble errs {limit:.3g}"
+        return f"not within {_FARTHEST:,} times as many rows, though the limit is {plain(limit)}"
+    return f"not reachable: with any number of rows this ensemble errs {plain(limit)}"
 
 
 def risk_matrix(

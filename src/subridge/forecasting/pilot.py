@@ -82,7 +82,7 @@ class Sample:
             "n_features": self.n_features,
             "n_targets": len(self.rows.targets),
             "target_variance": float(
-                np.trace(self.rows.whole.target_gram) / self.rows.n_samples
+                self.rows.whole.target_squares.sum() / self.rows.n_samples
                 if isinstance(self.rows, MomentRows)
                 else self.rows.targets.var(axis=1).sum()
             ),
@@ -308,7 +308,10 @@ class Pilot:
         block = max(1, _TABLE // (len(self.members) * self.targets.size))
         for start in range(0, len(penalties), block):
             part = penalties[start : start + block]
-            found = [fit.left_out(part[:, r], self.targets, self.rows.left_out) for r, fit in enumerate(self.members)]
+            found = [
+                fit.left_out(part[:, r], self.targets, self.rows.left_out, doubted=False)
+                for r, fit in enumerate(self.members)
+            ]
             errors = np.stack([each.errors for each in found], axis=1 + self.per_target) / self.rows.root_weights
             part = np.repeat(part, self.n_judged, axis=0)
             rows = slice(start * self.n_judged, start * self.n_judged + len(part))

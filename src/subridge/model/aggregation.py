@@ -6,11 +6,12 @@ elsewhere asks the attributes of an aggregation, such as ``is_linear``, and neve
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, replace
-from typing import ClassVar, NamedTuple, TypeAlias
+from typing import Any, ClassVar, NamedTuple, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
-from subridge.arrays.namespace import device_of, is_numpy, like, namespace_of, to_numpy
+from subridge.arrays.namespace import device_of, like, namespace_of, to_numpy
 from subridge.arrays.types import Array, ArrayLike, BoolArray, FloatArray, IntArray
 from subridge.model.checks import Fingerprinted, non_negative, real_array, truth
 from subridge.model.errors import ParameterError
@@ -36,7 +37,7 @@ __all__ = [
 # The error to minimise, and the error that decides between equals.
 Loss: TypeAlias = tuple[float, float]
 
-_EPS = float(np.finfo(np.float64).eps)
+EPS = float(np.finfo(np.float64).eps)
 # A non-negative minimum is found directly if every member has at least this share of its power to itself.
 _APART = 1e-4
 # An eigenvalue of a matrix of unit diagonal that rounding does not make negative. Far less than `_APART` asks for.
@@ -130,11 +131,11 @@ class MemberMoments:
         else:
             errors = errors.reshape((*errors.shape[:-2], -1))
             targets = targets.reshape((*targets.shape[:-2], 1, -1))
-        across = xp.matrix_transpose(errors)
+        across = errors.mT
         products = to_numpy(errors @ across) / totals[..., None, None]
         missed = to_numpy(targets @ across)[..., 0, :] / totals[..., None]
         v = to_numpy((targets * targets).sum(axis=-1))[..., 0] / totals
-        return cls(0.5 * (products + np.swapaxes(products, -1, -2)), missed, np.asarray(v))
+        return cls(0.5 * (products + products.mT), missed, np.asarray(v))
 
     def of_members(self, chosen: IntArray) -> "MemberMoments":
         """Moments of some of the members, by number.
@@ -163,7 +164,7 @@ class MemberMoments:
         if self.outputs is not None:
             return self.outputs.c
         missed, v = self.with_target()
-        return np.asarray(v[..., None] - missed)
+        return v[..., None] - missed
 
     @property
     def F(self) -> FloatArray:
@@ -171,7 +172,7 @@ class MemberMoments:
         if self.outputs is not None:
             return self.outputs.F
         missed, v = self.with_target()
-        return np.asarray(self.pairs + (v[..., None, None] - missed[..., :, None] - missed[..., None, :]))
+        return self.pairs + (v[..., None, None] - missed[..., None] - missed[..., None, :])
 
     def with_target(self) -> tuple[FloatArray, FloatArray]:
         """`missed` and v; `ParameterError` if they are not known."""
@@ -197,14 +198,14 @@ class MemberMoments:
     def by_errors(self, weights: FloatArray) -> tuple[FloatArray, FloatArray]:
         """The risk from `pairs` and `missed`, and the size of its terms."""
         terms = weighted_pairs(weights, self.pairs)
-        own, size = terms.sum(axis=(-2, -1)), np.abs(terms).sum(axis=(-2, -1))
+        own, size = terms.sum(axis=(-2, -1)), abs(terms).sum(axis=(-2, -1))
         rest = 1.0 - weights.sum(axis=-1)
-        apart = np.abs(rest) > 4 * self.n_members * _EPS  # else the sum is one up to rounding
+        apart = abs(rest) > 4 * self.n_members * EPS  # else the sum is one up to rounding
         missed, v = self.with_target() if apart.any() else (np.zeros(()), np.zeros(()))
         with np.errstate(invalid="ignore"):
             shared = weighted(weights, missed)
             value = rest**2 * v + 2 * rest * shared.sum(axis=-1) + own
-            total = rest**2 * v + 2 * np.abs(rest) * np.abs(shared).sum(axis=-1) + size
+            total = rest**2 * v + 2 * abs(rest) * abs(shared).sum(axis=-1) + size
         return np.where(apart, value, own), np.where(apart, total, size)
 
     def by_outputs(self, weights: FloatArray, outputs: Outputs) -> tuple[FloatArray, FloatArray]:
@@ -213,18 +214,33 @@ class MemberMoments:
         with np.errstate(invalid="ignore"):
             terms = weighted_pairs(weights, outputs.F).sum(axis=(-2, -1))
             explained = weighted(weights, outputs.c).sum(axis=-1)
-            size = v + 2 * np.abs(explained) + np.abs(terms)
+            size = v + 2 * abs(explained) + abs(terms)
             return np.asarray(v - 2 * explained + terms), np.where(np.isnan(size), np.inf, size)
 
 
 def weighted(weights: FloatArray, values: FloatArray) -> FloatArray:
     """``w_r x_r``, shape (..., k), where 0 · inf counts as 0."""
-    return np.asarray(weights * np.where(weights != 0, values, 0.0))
+    return weights * np.where(weights != 0, values, 0.0)
 
 
 def weighted_pairs(weights: FloatArray, pairs: FloatArray) -> FloatArray:
     """``w_r w_s X_rs``, shape (..., k, k), where 0 · inf counts as 0."""
-    return weighted(weights[..., :, None] * weights[..., None, :], pairs)
+    return weighted(outer(weights), pairs)
+
+
+def of_pairs(x: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
+    """x_r and x_s of every pair of members, shapes (..., k, 1) and (..., 1, k), from x of shape (..., k)."""
+    return x[..., None], x[..., None, :]
+
+
+def outer(x: NDArray[Any]) -> NDArray[Any]:
+    """``x_r x_s`` of every pair of members, shape (..., k, k); of truth values, whether both are true."""
+    return np.asarray(x[..., None] * x[..., None, :])
+
+
+def quotient(x: FloatArray, y: FloatArray) -> FloatArray:
+    """x/y, and 0 where y is not positive; the shape of x includes that of y."""
+    return np.divide(x, y, out=np.zeros_like(x), where=y > 0)
 
 
 def member_weights(pairs: ArrayLike, *, simplex: bool = True) -> FloatArray:
@@ -258,10 +274,10 @@ def member_weights(pairs: ArrayLike, *, simplex: bool = True) -> FloatArray:
     truth("simplex", simplex)
     if E.ndim < 2 or E.shape[-1] != E.shape[-2]:
         raise ParameterError(f"pairs must have shape (..., k, k), got {E.shape}")
-    usable = np.isfinite(np.diagonal(E, axis1=-2, axis2=-1))
+    usable = np.isfinite(np.linalg.diagonal(E))
     if not usable.any(axis=-1).all():
         raise ParameterError("every member has infinite error; no weighting makes it finite")
-    if not np.isfinite(E[usable[..., :, None] & usable[..., None, :]]).all():
+    if not np.isfinite(E[outer(usable)]).all():
         raise ParameterError("pairs of two members with finite errors must be finite, by Cauchy and Schwarz")
     weights = least_along(E, np.ones(E.shape[:-1]), usable, simplex)
     return np.asarray(weights / weights.sum(axis=-1, keepdims=True))
@@ -272,20 +288,20 @@ def least_along(A: FloatArray, b: FloatArray, usable: BoolArray, simplex: bool =
 
     A has shape (..., k, k); b, and which members are `usable`, (..., k). The others have weight zero.
     """
-    own, unit = np.diagonal(A, axis1=-2, axis2=-1), np.eye(A.shape[-1])
+    own, unit = np.linalg.diagonal(A), np.eye(A.shape[-1])
     perfect, usable = usable & (own <= 0) & (b > 0), usable & (own > 0)  # members without error share all of the weight
     # In units of the members' own errors, and the least unit over each. Other members are apart from these.
     size = np.sqrt(np.where(usable, own, 1.0))
     relative = np.where(usable, size.min(axis=-1, where=usable, initial=np.inf, keepdims=True) / size, 0.0)
-    A = np.where(usable[..., :, None] & usable[..., None, :], (A + np.swapaxes(A, -1, -2)) / 2, unit)
-    A, b = A / size[..., :, None] / size[..., None, :], b * relative
-    b = b / np.maximum(np.abs(b).max(axis=-1, keepdims=True), _TINY)
+    A = np.where(outer(usable), (A + A.mT) / 2, unit)
+    A, b = A / size[..., None] / size[..., None, :], b * relative
+    b = b / np.maximum(abs(b).max(axis=-1, keepdims=True), _TINY)
     if simplex:
         # min yᵀAy over bᵀy = 1 lies along the minimum of yᵀAy + (bᵀy - 1)², which exists for any A.
-        y = minimum_nonnegative(A + b[..., :, None] * b[..., None, :], b)
+        y = minimum_nonnegative(A + outer(b), b)
     else:
         # Members that duplicate each other make A singular; the solution of least norm shares their weight.
-        inverse = np.linalg.pinv(A, rcond=len(unit) * _EPS, hermitian=True)
+        inverse = np.linalg.pinv(A, rcond=len(unit) * EPS, hermitian=True)
         y = np.asarray((inverse @ b[..., None])[..., 0], dtype=np.float64)
     return np.where(perfect.any(axis=-1, keepdims=True), perfect, y * relative)
 
@@ -294,9 +310,9 @@ def minimum_nonnegative(A: FloatArray, b: FloatArray) -> FloatArray:
     """The minimum of ``yᵀAy - 2bᵀy`` over y ≥ 0, for semi-definite A of shape (..., k, k) and b (..., k)."""
     shape, k = b.shape, b.shape[-1]
     # In units of the diagonal, so that a shrunken member is as good as any other.
-    size = np.sqrt(np.diagonal(A, axis1=-2, axis2=-1))
-    A = (A / size[..., :, None] / size[..., None, :]).reshape(-1, k, k)
-    A, b = (A + np.swapaxes(A, 1, 2)) / 2, (b / size).reshape(-1, k)
+    size = np.sqrt(np.linalg.diagonal(A))
+    A = (A / size[..., None] / size[..., None, :]).reshape(-1, k, k)
+    A, b = (A + A.mT) / 2, (b / size).reshape(-1, k)
     found, known = least_nonnegative(A, b)
     for i in np.flatnonzero(~known):
         from scipy.optimize import nnls  # takes longer to import than all the rest
@@ -304,7 +320,7 @@ def minimum_nonnegative(A: FloatArray, b: FloatArray) -> FloatArray:
         values, vectors = np.linalg.eigh(A[i])
         # Below the floor an eigenvalue is noise, and so is b. It lets duplicates share their weight.
         root, along = np.sqrt(np.maximum(values, ALIKE * values[-1])), vectors.T @ b[i]
-        found[i] = nnls(root[:, None] * vectors.T, np.where(np.abs(along) > ALIKE, along, 0.0) / root)[0]
+        found[i] = nnls(root[:, None] * vectors.T, np.where(abs(along) > ALIKE, along, 0.0) / root)[0]
     return np.asarray(found.reshape(shape) / size)
 
 
@@ -321,7 +337,7 @@ def least_nonnegative(A: FloatArray, b: FloatArray) -> tuple[FloatArray, BoolArr
     """
     try:
         solved: FloatArray = np.asarray(np.linalg.solve(A, b[:, :, None])[:, :, 0], dtype=np.float64)
-        known = np.diagonal(np.linalg.cholesky(A), axis1=1, axis2=2).min(axis=1) ** 2 >= _APART
+        known = np.linalg.diagonal(np.linalg.cholesky(A)).min(axis=1) ** 2 >= _APART
     except np.linalg.LinAlgError:  # at least one is singular or indefinite: solve the others
         sound = np.linalg.eigvalsh(A)[:, 0] > _SINGULAR
         solved, known = np.zeros(b.shape), np.zeros(len(b), dtype=bool)
@@ -331,9 +347,9 @@ def least_nonnegative(A: FloatArray, b: FloatArray) -> tuple[FloatArray, BoolArr
     counted = solved[rest] > 0
     solved[rest], known[rest] = 0.0, False
     for _ in range(_MOST_STEPS):
-        apart = np.where(counted[:, :, None] & counted[:, None, :], A[rest], np.eye(A.shape[-1]))
+        apart = np.where(outer(counted), A[rest], np.eye(A.shape[-1]))
         y = np.linalg.solve(apart, np.where(counted, b[rest], 0.0)[:, :, None])[:, :, 0]
-        slope, terms = (A[rest] @ y[:, :, None])[:, :, 0] - b[rest], np.abs(y).max(axis=1)[:, None] + np.abs(b[rest])
+        slope, terms = (A[rest] @ y[:, :, None])[:, :, 0] - b[rest], abs(y).max(axis=1)[:, None] + abs(b[rest])
         wrong = np.where(counted, y < 0, slope < -_ROUNDING * y.shape[1] * terms)
         done = ~wrong.any(axis=1)
         solved[rest[done]], known[rest[done]] = y[done], True
@@ -578,8 +594,8 @@ class LinearAggregation(Aggregation):
     (True, False)
     """
 
-    is_linear: ClassVar[bool] = True
-    fits_weights: ClassVar[bool] = True
+    is_linear = True
+    fits_weights = True
 
     def combine(self, outputs: Array, weights: FloatArray | None = None) -> Array:
         if weights is None:
@@ -597,11 +613,11 @@ class Mean(LinearAggregation):
     array([0.25, 0.25, 0.25, 0.25])
     """
 
-    name: ClassVar[str] = "mean"
-    fits_weights: ClassVar[bool] = False
-    sums_to_one: ClassVar[bool] = True
-    equal_weights: ClassVar[bool] = True
-    is_mean: ClassVar[bool] = True
+    name = "mean"
+    fits_weights = False
+    sums_to_one = True
+    equal_weights = True
+    is_mean = True
 
     def weights(self, moments: MemberMoments) -> FloatArray:
         return np.full(moments.pairs.shape[:-1], 1 / moments.n_members)
@@ -698,7 +714,7 @@ class FittedAggregation(LinearAggregation):
         gain = np.maximum(start.least - apparent, 0.0)
         extra = np.maximum(d - start.n_fitted, 1.0)  # to put all weight on one member is a choice, too
         noise = gain_of_noise(apparent, moments.v, extra, labels_behind(best, moments.behind))
-        share = np.where(gain > noise, 1 - np.minimum(noise, gain) / np.where(gain > 0, gain, 1.0), 0.0)
+        share = np.where(gain > noise, 1 - quotient(np.minimum(noise, gain), gain), 0.0)
         weights = start.weights + share[..., None] * (best - start.weights)
         return Settled(weights, apparent, start.expected - gain * share**2, d)
 
@@ -706,7 +722,7 @@ class FittedAggregation(LinearAggregation):
 def labels_behind(weights: FloatArray, behind: FloatArray) -> FloatArray:
     """Independent labels behind a weighted sum, shape (...): the weighted harmonic mean over members that have any."""
     counted = np.where(behind > 0, weights, 0.0)
-    return np.asarray(counted.sum(axis=-1) / np.maximum((counted / np.where(behind > 0, behind, 1.0)).sum(-1), _TINY))
+    return np.asarray(counted.sum(axis=-1) / np.maximum(quotient(counted, behind).sum(axis=-1), _TINY))
 
 
 def gain_of_noise(apparent: FloatArray, power: FloatArray | None, d: FloatArray, n: FloatArray) -> FloatArray:
@@ -742,8 +758,8 @@ class Scaled(FittedAggregation):
     array([1., 1.])
     """
 
-    name: ClassVar[str] = "scaled"
-    equal_weights: ClassVar[bool] = True
+    name = "scaled"
+    equal_weights = True
 
     def best(self, moments: MemberMoments) -> FloatArray:
         _, v = moments.with_target()
@@ -771,11 +787,11 @@ class Simplex(FittedAggregation):
     array([0.75, 0.25])
     """
 
-    name: ClassVar[str] = "simplex"
-    sums_to_one: ClassVar[bool] = True
+    name = "simplex"
+    sums_to_one = True
 
     def best(self, moments: MemberMoments) -> FloatArray:
-        usable = np.isfinite(np.diagonal(moments.pairs, axis1=-2, axis2=-1))
+        usable = np.isfinite(np.linalg.diagonal(moments.pairs))
         hopeless = np.asarray(~usable.any(axis=-1))[..., None, None]
         return member_weights(np.where(hopeless, np.eye(moments.n_members), moments.pairs))
 
@@ -799,8 +815,8 @@ class Free(FittedAggregation):
     array([1., 1.])
     """
 
-    name: ClassVar[str] = "free"
-    simpler: ClassVar[LinearAggregation] = Scaled()
+    name = "free"
+    simpler = Scaled()
 
     @np.errstate(invalid="ignore", divide="ignore")  # the target's power may be zero or infinite
     def best(self, moments: MemberMoments) -> FloatArray:
@@ -809,11 +825,11 @@ class Free(FittedAggregation):
         endless = np.isinf(power)  # only weights that sum to one will do, and they miss nothing
         b = np.where(endless, 1.0, c / power)
         # What members err apart from a multiple of the target, F - ccᵀ/v, by the form in which less cancels.
-        lost = missed[..., :, None] * (missed / power)[..., None, :]
-        kept = c[..., :, None] * b[..., None, :]
+        lost = missed[..., None] * (missed / power)[..., None, :]
+        kept = c[..., None] * b[..., None, :]
         smaller = ~endless[..., None] & (F + kept < E + lost)
         apart = np.where(smaller, F - kept, E - np.where(endless[..., None], 0.0, lost))
-        powers, errors = (np.diagonal(each, axis1=-2, axis2=-1) for each in (F, E))
+        powers, errors = (np.linalg.diagonal(each) for each in (F, E))
         heard = endless | (powers > (SILENT * power if moments.outputs is None else 0.0))
         usable = heard & (power > 0) & np.isfinite(errors)
         # With cᵀw = v given, the risk of the best multiple of w falls with wᵀ(F - ccᵀ/v)w.
@@ -821,7 +837,7 @@ class Free(FittedAggregation):
         explained, spread = weighted(w, b).sum(axis=-1), weighted_pairs(w, apart).sum(axis=(-2, -1))
         # By Cauchy and Schwarz what is apart is not negative; rounding may make it so.
         scale = np.where(explained > 0, 1 / (explained + np.maximum(spread, 0.0) / v / explained), 0.0)
-        return np.asarray(w * scale[..., None])
+        return w * scale[..., None]
 
 
 class Median(Aggregation):
@@ -834,7 +850,7 @@ class Median(Aggregation):
     array([[4.]])
     """
 
-    name: ClassVar[str] = "median"
+    name = "median"
 
     def combine(self, outputs: Array, weights: FloatArray | None = None) -> Array:
         k = outputs.shape[0]
@@ -856,14 +872,9 @@ def squared_error(errors: Array, sample_weights: Array) -> float:
 def first_largest(scores: Array) -> Array:
     """The lowest class with the largest score; shape (..., n_classes, n) to (..., n).
 
-    Not the library's argmax, which promises no order of equal entries on a GPU.
+    The first of equal entries, as the array standard and PyTorch promise.
     """
-    if is_numpy(scores):
-        return np.asarray(scores.argmax(axis=-2))
-    xp, n_classes = namespace_of(scores), scores.shape[-2]
-    classes = xp.arange(n_classes, dtype=xp.int32, device=device_of(scores))[:, None]
-    smaller = scores < xp.max(scores, axis=-2, keepdims=True)
-    return xp.min(xp.where(smaller, n_classes, classes), axis=-2)
+    return namespace_of(scores).argmax(scores, axis=-2)
 
 
 def most_votes(votes: Array, sums: Array) -> Array:
@@ -901,9 +912,9 @@ class Majority(Aggregation):
            [1.125]])
     """
 
-    name: ClassVar[str] = "majority"
-    decides_classes: ClassVar[bool] = True
-    counts_votes: ClassVar[bool] = True
+    name = "majority"
+    decides_classes = True
+    counts_votes = True
 
     def combine(self, outputs: Array, weights: FloatArray | None = None) -> Array:
         """The votes, plus a fraction of a vote that orders ties by the summed scores; the largest entry is the class.
@@ -1006,9 +1017,9 @@ class Summed(Aggregation):
            [0.75]])
     """
 
-    name: ClassVar[str] = "sum"
-    decides_classes: ClassVar[bool] = True
-    adds_scores: ClassVar[bool] = True
+    name = "sum"
+    decides_classes = True
+    adds_scores = True
 
     def combine(self, outputs: Array, weights: FloatArray | None = None) -> Array:
         return namespace_of(outputs).sum(outputs, axis=0)

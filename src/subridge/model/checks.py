@@ -226,7 +226,7 @@ def refuse_odd_table(name: str, table: object) -> None:
         raise DataError(f"column names of {name} must differ: {error}; rename them") from error
     words = (nw.String, nw.Categorical, nw.Enum, nw.Date, nw.Datetime, nw.Duration, nw.Time, nw.Binary)
     schema = frame.schema if isinstance(frame, nw.DataFrame) else {}
-    odd = [f"{each} ({kind})" for each, kind in schema.items() if kind in words]
+    odd = [f"{each} ({type(kind).__name__})" for each, kind in schema.items() if kind in words]
     if odd:
         raise DataError(
             f"{counted(len(odd), 'column')} of {name} {agreeing(len(odd), 'holds', 'hold')} no numbers: "
@@ -333,7 +333,7 @@ def fingerprint(description: Any) -> str:
     """Return a hexadecimal digest of a description's type and contents; stores compare it before they resume."""
     if isinstance(description, np.ndarray):
         digest = hashlib.sha256(f"{description.dtype.str}{description.shape}".encode())
-        digest.update(np.ascontiguousarray(description).tobytes())
+        digest.update(np.ascontiguousarray(description).data)
     else:
         digest = hashlib.sha256(json.dumps(describe(description)).encode())
     return digest.hexdigest()[:16]

@@ -157,7 +157,7 @@ class Covariance(Fingerprinted, ABC):
         ndarray, shape (M,) or (M, n)
             One column for each.
         """
-        return np.asarray(self.apply_rows(vectors.T).T)
+        return self.apply_rows(vectors.T).T
 
     @property
     def white_size(self) -> int:
@@ -210,8 +210,8 @@ class Dense(Covariance):
         matrix = finite_array("covariance", self.matrix)
         if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1] or not matrix.size:
             raise CovarianceError(f"covariance must be a square matrix, got shape {matrix.shape}")
-        scale = float(np.abs(matrix).max())
-        asymmetry = float(np.abs(matrix - matrix.T).max())
+        scale = float(abs(matrix).max())
+        asymmetry = float(abs(matrix - matrix.T).max())
         if asymmetry > _SEMIDEFINITE_SLACK * scale:
             raise CovarianceError(
                 f"covariance must be symmetric, but entries differ from their mirror by up to {asymmetry:.3g}; "
@@ -320,7 +320,7 @@ class LowRankPlusDiagonal(Covariance):
 
     def block(self, rows: IntArray, columns: IntArray) -> FloatArray:
         low_rank = self.factor[rows] @ self.factor[columns].T
-        return np.asarray(low_rank + np.where(np.equal.outer(rows, columns), self.variances[rows][:, None], 0.0))
+        return low_rank + np.where(np.equal.outer(rows, columns), self.variances[rows][:, None], 0.0)
 
     def apply_rows(self, rows: Array) -> Array:
         own = rows * like(self.variances, rows)
@@ -603,7 +603,7 @@ class Autoregressive(Covariance):
     def block(self, rows: IntArray, columns: IntArray) -> FloatArray:
         # A table of powers: N² look-ups instead of N² calls of pow.
         powers = self.variance * self.decay ** np.arange(self.size, dtype=np.float64)
-        return np.asarray(powers[np.abs(np.subtract.outer(rows, columns))])
+        return powers[np.abs(np.subtract.outer(rows, columns))]
 
     def apply_rows(self, rows: Array) -> Array:
         # A forward and a backward recursion share the diagonal: O(M) a row.

@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from subridge.arrays.namespace import add_at_last, rows_times, scatter_last, take_last
 from subridge.arrays.types import Array, ArrayLike, FloatArray, IntArray, Seed
-from subridge.model.aggregation import Aggregation, read_aggregation
+from subridge.model.aggregation import Aggregation, of_pairs, read_aggregation
 from subridge.model.checks import (
     Fingerprinted,
     finite_array,
@@ -263,7 +263,7 @@ class SubsetPlan(Fingerprinted):
         ndarray, shape (M,) or (M, n)
             Zero for features that the member does not see.
         """
-        return np.asarray(self.lift_rows(member, weights.T).T)
+        return self.lift_rows(member, weights.T).T
 
     def lift_rows(self, member: int, rows: Array) -> Array:
         """Put rows of weights in their places, as `lift` does, in any supported array library.
@@ -520,16 +520,16 @@ def _row_matrix(row_fractions: ArrayLike, k: int) -> FloatArray:
 
 def _consistent(nu: FloatArray, name: str, things: str) -> FloatArray:
     """Check fractions of features or rows, shape (..., k, k), against each other."""
-    own, slack = np.diagonal(nu, axis1=-2, axis2=-1), 1e-12  # fractions are often quotients of counts
+    own, slack = np.linalg.diagonal(nu), 1e-12  # fractions are often quotients of counts
     with np.errstate(invalid="ignore"):  # of infinite fractions
-        smaller = np.minimum(own[..., :, None], own[..., None, :])
-        union = (own[..., :, None] + own[..., None, :] - nu)[..., ~np.eye(nu.shape[-1], dtype=bool)]
+        smaller = np.minimum(*of_pairs(own))
+        union = (np.add(*of_pairs(own)) - nu)[..., ~np.eye(nu.shape[-1], dtype=bool)]
         # Things seen by at least one member are at least Σ ν_rr - Σ_{r<s} ν_rs of all (Bonferroni).
         seen = own.sum(axis=-1) - np.triu(nu, 1).sum(axis=(-2, -1))
         faults = {
             f"{name} must lie in (0, 1], got {own.min():g} to {own.max():g}": (own <= 0) | (own > 1 + slack),
             "the matrix of fractions must be symmetric: the overlap of r and s is that of s and r": (
-                np.abs(nu - np.swapaxes(nu, -1, -2)) > slack
+                abs(nu - nu.mT) > slack
             ),
             f"an overlap fraction must lie between 0 and the smaller of the two {name}": (
                 (nu < 0) | (nu > smaller + slack)

@@ -20,6 +20,7 @@ from typing import NamedTuple
 import numpy as np
 
 from subridge.arrays.types import ArrayLike, FloatArray
+from subridge.model.aggregation import quotient
 from subridge.model.checks import finite_array, refuse_large_entries
 from subridge.model.errors import DataError, counted
 
@@ -63,7 +64,7 @@ class Eigenbasis(NamedTuple):
     @property
     def kappa(self) -> FloatArray:
         """Effective ridges, shape (G,)."""
-        return np.asarray(self.ridges / self.share)
+        return self.ridges / self.share
 
 
 def moments_of_blocks(blocks: Iterable[tuple[ArrayLike, ArrayLike]]) -> SampleMoments:
@@ -129,13 +130,11 @@ def population(moments: SampleMoments) -> Population:
 
     basis = eigenbasis(moments)
     l, U, b, ridges, share = basis
-    kappa, seen = basis.kappa[:, None], (l > 0)[:, None]
-    raw = np.divide(
-        b**2, l[:, None], out=np.zeros(b.shape), where=seen
-    )  # power by direction, noise of the fit included
+    kappa = basis.kappa[:, None]
+    raw = quotient(b**2, l[:, None])  # power by direction, noise of the fit included
     if moments.n > _EXACT:
-        return Population(moments.covariance, U @ np.divide(b, l[:, None], out=np.zeros(b.shape), where=seen),
-                          np.maximum(moments.power - raw.sum(axis=0), 0.0))  # fmt: skip
+        noises = np.maximum(moments.power - raw.sum(axis=0), 0.0)
+        return Population(moments.covariance, U @ quotient(b, l[:, None]), noises)
     tau = spectrum(basis)
     left = (moments.power - (1 / (l + ridges[:, None])) @ b**2) / share[:, None]
     bins = np.array_split(np.arange(len(l)), min(_BINS, len(l)))
@@ -150,7 +149,7 @@ def population(moments: SampleMoments) -> Population:
             np.vstack([columns * sure[:, None], smooth]), np.append(left[:, c] * sure, np.zeros(len(smooth)))
         )[0]
         power[:, c] = np.repeat(factors, [len(part) for part in bins]) * raw[:, c]
-    teachers = np.sign(b) * np.sqrt(np.divide(power, tau[:, None], out=np.zeros(b.shape), where=tau[:, None] > 0))
+    teachers = np.sign(b) * np.sqrt(quotient(power, tau[:, None]))
     return Population((U * tau) @ U.T, U @ teachers, noises)
 
 

@@ -6,14 +6,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from subridge.arrays.types import ArrayLike, FloatArray
-from subridge.model.aggregation import ALIKE, Aggregation, MemberMoments, weighted, weighted_pairs
+from subridge.model.aggregation import ALIKE, EPS, Aggregation, MemberMoments, weighted, weighted_pairs
 from subridge.model.checks import Shown, finite_array, in_short, real_array
 from subridge.model.errors import ParameterError
 
 if TYPE_CHECKING:
     import xarray as xr
-
-_EPS = float(np.finfo(np.float64).eps)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -230,20 +228,20 @@ def _total_and_bound(
 ) -> tuple[FloatArray, FloatArray]:
     """The risk by the form with the smaller bound, and that bound, relative."""
     (total, size), outputs = moments.by_errors(weights), moments.outputs
-    w, rest = np.abs(weights), np.abs(1.0 - weights.sum(axis=-1))
-    apart = rest > 4 * moments.n_members * _EPS  # as in `MemberMoments.by_errors`
+    w, rest = abs(weights), abs(1.0 - weights.sum(axis=-1))
+    apart = rest > 4 * moments.n_members * EPS  # as in `MemberMoments.by_errors`
     v = 0.0 if moments.v is None else moments.v
     with np.errstate(invalid="ignore", divide="ignore"):
         # Members that count as one cost up to this share of what they err, or of what they output.
         alike = 2 * moments.n_members * ALIKE
         error = (
-            weighted_pairs(w, rounding).sum(axis=(-2, -1)) + alike * size + np.where(apart, 32 * _EPS * rest * v, 0.0)
+            weighted_pairs(w, rounding).sum(axis=(-2, -1)) + alike * size + np.where(apart, 32 * EPS * rest * v, 0.0)
         )
         if outputs is not None:
             other, size = moments.by_outputs(weights, outputs)
             c, dc = weighted(weights, outputs.c).sum(axis=-1), weighted(w, outputs.dc).sum(axis=-1)
-            F, dF = (weighted_pairs(w, each).sum(axis=(-2, -1)) for each in (np.abs(outputs.F), outputs.dF))
-            wrong = dF + 2 * dc + 4 * _EPS * size + alike * F
+            F, dF = (weighted_pairs(w, each).sum(axis=(-2, -1)) for each in (abs(outputs.F), outputs.dF))
+            wrong = dF + 2 * dc + 4 * EPS * size + alike * F
             better = wrong < error
             # What is missed is as uncertain as what is explained. Weights that sum to one miss nothing.
             error = np.where(better, wrong, error + np.where(apart, 2 * rest * dc, 0.0))
@@ -251,7 +249,7 @@ def _total_and_bound(
             # E(w) holds the target's power once, less what the pairs, which have bounds of their own, hold of it.
             share = np.where(better, 1.0, rest * (rest + 2 * w.sum(axis=-1)))
             # A relative error δ of the weights' scale wᵀc/wᵀFw adds δ² wᵀFw, which dominates where the risk is tiny.
-            astray = (dc / np.abs(c) + dF / F + 4 * moments.n_members * _EPS) ** 2 * F
+            astray = (dc / abs(c) + dF / F + 4 * moments.n_members * EPS) ** 2 * F
             error = error + share * outputs.dv + np.where(np.isfinite(F) & (F > 0), astray, 0.0)
     total = _not_below_zero(total)
     return total, _relative(error, total)
@@ -265,5 +263,5 @@ def _not_below_zero(total: FloatArray) -> FloatArray:
 def _relative(error: FloatArray, total: FloatArray) -> FloatArray:
     """An absolute bound as a share of the total; inf where not one digit is certain, 0 where the total is infinite."""
     with np.errstate(divide="ignore", invalid="ignore"):
-        bound = np.where(error == 0, 0.0, error / np.abs(total))
+        bound = np.where(error == 0, 0.0, error / abs(total))
     return np.where(np.isinf(total), 0.0, np.where(bound < 0.1, bound, np.inf))

@@ -10,8 +10,8 @@ def plain(value: float, digits: int = 3) -> str:
     --------
     >>> plain(3012.3), plain(0.31), plain(-0.0), plain(float("inf"))
     ('3,010', '0.310', '0', '∞')
-    >>> plain(1.2e-7), plain(4.5e12)
-    ('1.20e-07', '4.50e+12')
+    >>> plain(1.2e-7), plain(4.5e9), plain(4.5e15)
+    ('1.20e-07', '4,500,000,000', '4.50e+15')
     """
     if math.isnan(value):
         return "-"
@@ -21,7 +21,7 @@ def plain(value: float, digits: int = 3) -> str:
     size = abs(rounded)
     if size == 0:
         return "0"
-    if not 1e-4 <= size < 1e9:
+    if not 1e-4 <= size < 1e15:
         return f"{rounded:.{digits - 1}e}"
     return f"{rounded:,.{max(digits - 1 - math.floor(math.log10(size)), 0)}f}"
 
@@ -45,7 +45,7 @@ def unit_of(largest: float) -> tuple[float, str]:
     >>> unit_of(8.8e6), unit_of(3012.0)
     ((1000000.0, ', in millions'), (1.0, ''))
     """
-    for size, name in ((1e12, "10¹²"), (1e9, "10⁹"), (1e6, "millions"), (1e3, "thousands")):
+    for size, name in ((1e12, "trillions"), (1e9, "billions"), (1e6, "millions"), (1e3, "thousands")):
         if math.isfinite(largest) and 1e5 <= largest < 1e16 and largest >= size:
             return size, f", in {name}"
     return 1.0, ""

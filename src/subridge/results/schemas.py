@@ -1,11 +1,10 @@
 """Datasets of results: their attributes, dimensions and variables.
 
-A simulation lays out a `TrialSchema` first and fills its arrays later; other functions return the dataset.
+A simulation lays out its dataset first and fills the arrays later; other functions return the whole dataset.
 """
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import TypeAlias
 
 import numpy as np
@@ -55,40 +54,25 @@ def require_variables(name: str, dataset: xr.Dataset, *variables: str) -> None:
     Traceback (most recent call last):
     subridge.model.errors.ParameterError: curves has no risk; give the dataset that a function of subridge returned
     """
+    if hasattr(dataset, "to_dataset"):  # a `Risk`, or a DataArray
+        raise ParameterError(
+            f"{name} must be a Dataset, got {type(dataset).__name__}; its method to_dataset() makes one"
+        )
     of_kind(name, dataset, xr.Dataset)
     if lacking := [each for each in variables if each not in dataset.variables]:
         raise ParameterError(f"{name} has no {listed(lacking)}; give the dataset that a function of subridge returned")
 
 
-@dataclass(frozen=True, eq=False)
-class TrialSchema:
-    """The layout of a dataset of trials, whose arrays are filled later.
-
-    `sizes` are lengths of dimensions; `dimensions` are those of every variable, "trial" always first; `coordinates` are
-    (dimensions, values); `attributes` come from `result_attributes`.
-    """
-
-    sizes: Mapping[str, int]
-    dimensions: Mapping[str, tuple[str, ...]]
-    coordinates: Mapping[str, tuple[tuple[str, ...], FloatArray | IntArray]]
-    attributes: Mapping[str, Attribute]
-
-    def shape(self, name: str) -> tuple[int, ...]:
-        """Shape of a variable."""
-        return tuple(self.sizes[dimension] for dimension in self.dimensions[name])
-
-    def empty(self) -> dict[str, FloatArray]:
-        """Arrays of the right shapes, full of NaN."""
-        return {name: np.full(self.shape(name), np.nan) for name in self.dimensions}
-
-    def without_single_axes(self, arrays: Mapping[str, FloatArray]) -> dict[str, FloatArray]:
-        """Arrays of some trials in the shape of the schema, without the axes of length one that are not swept."""
-        return {name: values.reshape(-1, *self.shape(name)[1:]) for name, values in arrays.items()}
-
-    def dataset(self, arrays: Mapping[str, FloatArray]) -> xr.Dataset:
-        """The dataset with the arrays of all trials."""
-        variables = {name: (dimensions, arrays[name]) for name, dimensions in self.dimensions.items()}
-        return xr.Dataset(variables, dict(self.coordinates), dict(self.attributes))
+def _laid_out(
+    dimensions: Mapping[str, tuple[str, ...]],
+    coordinates: Mapping[str, tuple[tuple[str, ...], FloatArray | IntArray]],
+    sizes: Mapping[str, int],
+    attributes: Mapping[str, Attribute],
+) -> xr.Dataset:
+    """A dataset of trials, "trial" the first dimension of every variable, whose arrays are NaN and take no memory."""
+    shapes = {name: [sizes[each] for each in names] for name, names in dimensions.items()}
+    variables = {name: (names, np.broadcast_to(np.nan, shapes[name])) for name, names in dimensions.items()}
+    return xr.Dataset(variables, dict(coordinates), dict(attributes))
 
 
 def simulated_curves(
@@ -99,7 +83,7 @@ def simulated_curves(
     n_members: int,
     also: tuple[str, ...],
     attributes: dict[str, Json],
-) -> TrialSchema:
+) -> xr.Dataset:
     """Lay out ``risk`` and ``training_error`` (trial, ridge, readout_noise, n_samples), and what `also` names.
 
     `also` may name ``pairs`` and ``member_weights``. Ridges and noises have shape (n, k). A sweep that is None has no
@@ -119,11 +103,11 @@ def simulated_curves(
         else:
             coordinates[name] = ((name,), np.arange(len(table)))
             coordinates[f"member_{name}"] = ((name, "member"), table.copy())
-    return TrialSchema(
-        {"trial": n_trials, "n_samples": len(n_samples), "member": n_members, "other_member": n_members}
-        | {name: len(table) for name, table in swept.items()},
+    return _laid_out(
         dimensions | {name: (*curve, *_PER_MEMBER[name]) for name in also},
         coordinates,
+        {"trial": n_trials, "n_samples": len(n_samples), "member": n_members, "other_member": n_members}
+        | {name: len(table) for name, table in swept.items()},
         result_attributes("simulated_curves", 1, "Exact risks of trained ridge ensembles by trial.", **attributes),
     )
 
@@ -135,7 +119,7 @@ def classification(
     readout_noises: FloatArray,
     n_samples: tuple[int, ...],
     attributes: dict[str, Json],
-) -> TrialSchema:
+) -> xr.Dataset:
     """Lay out ``misclassification`` (trial, n_members, ridge, readout_noise, n_samples); every axis is kept."""
     axes = {
         "trial": np.arange(n_trials),
@@ -144,10 +128,10 @@ def classification(
         "readout_noise": np.asarray(readout_noises),
         "n_samples": np.asarray(n_samples),
     }
-    return TrialSchema(
-        {name: len(values) for name, values in axes.items()},
+    return _laid_out(
         {"misclassification": tuple(axes)},
         {name: ((name,), values) for name, values in axes.items()},
+        {name: len(values) for name, values in axes.items()},
         result_attributes("classification", 1, "Shares of test samples that ensembles misclassify.", **attributes),
     )
 

@@ -19,7 +19,7 @@ import numpy as np
 import xarray as xr
 
 from subridge.arrays.types import ArrayLike, FloatArray, Seed
-from subridge.model.aggregation import Mean, MemberMoments, weighted, weighted_pairs
+from subridge.model.aggregation import Mean, MemberMoments, outer, weighted, weighted_pairs
 from subridge.model.checks import checked_seed, extended_non_negative, positive_integer, stream
 from subridge.model.ensemble import Ensemble, Strategy, SubsetPlan, refuse_row_fractions
 from subridge.model.errors import ParameterError
@@ -115,7 +115,7 @@ def error_sources(
         return np.asarray(weighted_pairs(w, each).sum(axis=(-2, -1)))
 
     with np.errstate(invalid="ignore"):  # no noise, amplified infinitely
-        label_noise, own_noise = zeta2 * noise, eta2 * np.diagonal(noise, axis1=-2, axis2=-1)
+        label_noise, own_noise = zeta2 * noise, eta2 * np.linalg.diagonal(noise)
     parts = [
         MemberMoments(other_bias, *target).risk_of(w),
         of_ensemble(bias - other_bias),
@@ -141,8 +141,8 @@ def _with_other_draws(
     """The mean of the ensemble's members, followed by those of other draws of its subsets."""
     if isinstance(problem, EquicorrelatedProblem):
         nu = ensemble.fractions
-        own = np.diagonal(nu, axis1=-2, axis2=-1)
-        met = own[..., :, None] * own[..., None, :]  # overlaps of independent draws
+        own = np.linalg.diagonal(nu)
+        met = outer(own)  # overlaps of independent draws
         subsets: SubsetPlan | FloatArray = np.block([[nu, met], [met, nu]])
     elif isinstance(ensemble.subsets, Strategy):
         if n_draws < 2:
@@ -163,7 +163,7 @@ def _of_pairs(
 ) -> tuple[FloatArray, FloatArray]:
     """γ_rs and B_rs = (1 - γ_rs) E_rs without noises, shape (n, K, K) each."""
     gamma = order_parameters(problem, members, alpha).gamma
-    at_threshold = np.diagonal(gamma, axis1=-2, axis2=-1).max(axis=-1) > 1 - _BESIDE
+    at_threshold = np.linalg.diagonal(gamma).max(axis=-1) > 1 - _BESIDE
     beside = np.where(at_threshold, alpha * (1 + 4 * _BESIDE), alpha)
     quiet = replace(problem, label_noise=np.zeros(())), replace(members, readout_noise=np.zeros(1))
     nearby = order_parameters(*quiet, beside).gamma if at_threshold.any() else gamma

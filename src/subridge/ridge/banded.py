@@ -4,8 +4,8 @@ Banded ridge regression (Dupré la Tour, Eickenberg, Nunez-Elizalde and Gallant 
 centred, weighted rows F_s. With ``v_s = tr(F_s F_sᵀ)/n``, kernels ``K_s = F_s F_sᵀ/v_s``, shares g of the spaces, a
 ridge λ, weighted labels y and the direction u = √w of the intercept,
 
-- ``A = Σ_s g_s K_s + λ I``, ``B = A⁻¹``, ``G = B - h cᵀ`` with ``h = B u`` and ``c = h/(uᵀ h)``;
-- dual coefficients ``α = G y``, intercept ``cᵀ y``, weights of a space ``g_s/v_s F_sᵀ α``;
+- ``A = P K P + λ I`` with ``K = Σ_s g_s K_s`` and ``P = I - u uᵀ/(uᵀ u)``, ``G = P A⁻¹ P``;
+- dual coefficients ``α = G y``, intercept ``uᵀ (y - K α)/(uᵀ u)``, weights of a space ``g_s/v_s F_sᵀ α``;
 - errors of the rows of a set t if the model is trained without them: ``e_t = G_tt⁻¹ α_t``.
 
 All are exact. In terms of weights the penalty of space s is ``λ v_s/g_s``. The eigenvectors Q of a mixture of kernels
@@ -19,7 +19,7 @@ that memory does not grow with the number of choices, nor working memory with th
 """
 
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import NamedTuple
@@ -45,6 +45,7 @@ _LENGTHS, _NUGGET = (0.2, 0.3, 0.5, 0.8, 1.2, 2.0), 1e-4  # of kriging; distance
 # benchmarks/banded.py, where all ridges give the same R² to four digits.
 _PASSES, _CLOSE, _EXPLAINED = (4, 2, 1), (np.inf, 1.1, 1.02), 0.98
 _ROTATED = 8  # times n: so many targets are rotated; more are left as they are, and Q goes into W
+_ALIGNED = 8  # targets: products of other numbers take a card twice as long
 _BLOCK = 2**25  # bytes of a block of targets: a larger one makes products no faster on a processor
 # Matrices n × n of double precision beside the kernels: those that stay while targets are seen, and those that
 # eigenvectors need before. The latter leave as much room for a block of targets.
@@ -65,9 +66,13 @@ class SpaceKernels:
     sets: LeftOutSets
 
     @cached_property
-    def batches(self) -> list[Array]:
-        """The rows of the sets of each batch, shape (G, m), beside the kernels."""
-        return [index_on(self.roots, batch.rows) for batch in self.sets.batches]
+    def batches(self) -> list["RowsOfSets"]:
+        """The rows of the sets of each batch, beside the kernels."""
+        everything = np.arange(int(self.roots.shape[0]))
+        return [
+            RowsOfSets(index_on(self.roots, batch.rows), np.array_equal(batch.rows.ravel(), everything))
+            for batch in self.sets.batches
+        ]
 
     def of_rows(self, rows: IntArray, sets: LeftOutSets) -> "SpaceKernels":
         """The same spaces on some of the rows."""
@@ -81,6 +86,26 @@ class SpaceKernels:
         for share, K in zip(shares[1:].tolist(), others, strict=True):
             mixture += share * K
         return mixture
+
+
+class RowsOfSets(NamedTuple):
+    """Rows of sets of equal size, shape (G, m); if they are all rows in order, nothing need be copied."""
+
+    rows: Array
+    in_order: bool
+
+    def of(self, table: Array) -> Array:
+        """The rows of a table, shape (n, b), that belong to each set; shape (G, m, b)."""
+        xp = namespace_of(table)
+        own = table if self.in_order else xp.take(table, xp.reshape(self.rows, (-1,)), axis=0)
+        return xp.reshape(own, (*self.rows.shape, -1))
+
+    def put(self, values: Array, table: Array) -> Array:
+        """Values of each set, shape (G, m, b), in their places in a table, shape (n, b)."""
+        if self.in_order:
+            return namespace_of(table).reshape(values, table.shape)
+        table[self.rows] = values
+        return table
 
 
 def space_kernels(rows: TrainingRows, spaces: Sequence[IntArray]) -> SpaceKernels:
@@ -102,7 +127,8 @@ def space_kernels(rows: TrainingRows, spaces: Sequence[IntArray]) -> SpaceKernel
 class Solution(NamedTuple):
     """The fit at one choice: `left_out` is W or W Q, shape (n, n), and `centre` c or Qᵀ c, shape (n,).
 
-    `blocks` are G_tt for each batch of sets, shape (G, m, m).
+    Columns of W and entries of c are multiplied by the roots of weights, so that labels need not be. `blocks` are G_tt
+    for each batch of sets, shape (G, m, m). Intercepts are cᵀ y.
     """
 
     left_out: Array
@@ -111,33 +137,40 @@ class Solution(NamedTuple):
 
 
 class Draw:
-    """The eigenvectors of Σ g_s K_s at shares g, shape (S,). Labels are rotated by them before use, or not."""
+    """The eigenvectors of P K P at shares g, shape (S,), and among them u. Labels are rotated by them first, or not."""
 
     def __init__(self, spaces: SpaceKernels, shares: FloatArray, rotated: bool = False) -> None:
-        self.spaces, self.rotated = spaces, rotated
-        spectrum, self.basis = namespace_of(spaces.roots).linalg.eigh(spaces.mixed(shares))
-        self._spectrum = namespace_of(spectrum).clip(spectrum, min=0.0)
+        self.spaces, self.rotated, mixture = spaces, rotated, spaces.mixed(shares)
+        xp, norm = namespace_of(mixture), float(spaces.roots @ spaces.roots) ** 0.5
+        u = spaces.roots * (spaces.fit_intercept / norm)
+        pull = mixture @ u
+        across = u[:, None] * (pull - 0.5 * (u @ pull - 1.0) * u)
+        mixture -= across + across.T  # P K P - u uᵀ: the other eigenvalues are not negative, and their mean is about 1
+        spectrum, self.basis = xp.linalg.eigh(mixture)
+        self._spectrum = xp.where(spectrum < -0.5, np.inf, xp.clip(spectrum, min=0.0))
+        self._level, self._pull = u @ self.basis / norm, pull @ self.basis / norm
 
-    def at(self, ridge: float, example: Array) -> Solution:
-        """The solution at a positive ridge, in the precision of the example."""
-        Q, xp, gains = self.basis, namespace_of(self.basis), 1 / (self._spectrum + ridge)
-        direction = self.spaces.roots @ Q * float(self.spaces.fit_intercept)
-        centre = gains * direction / xp.clip(gains @ direction**2, min=1e-300)
-        pull, left_out, blocks = Q @ (gains * direction), xp.empty_like(Q), []
-        for rows in self.spaces.batches:
-            own = _of_sets(Q, rows)
-            turned = xp.matrix_transpose(own * gains - pull[rows][..., None] * centre)  # of G Q
-            blocks.append(own @ turned)
-            left_out[rows] = xp.linalg.inv(blocks[-1]) @ xp.matrix_transpose(turned)
-        if not self.rotated:
-            left_out, centre = left_out @ Q.T, Q @ centre
-        return Solution(like(left_out, example), [like(block, example) for block in blocks], like(centre, example))
+    def at(self, ridges: FloatArray, example: Array) -> Iterator[Solution]:
+        """The solutions at positive ridges, one after the other, in the precision of the example.
 
-
-def _of_sets(table: Array, rows: Array) -> Array:
-    """The rows of a table, shape (n, b), that belong to sets of equal size, shape (G, m); shape (G, m, b)."""
-    xp = namespace_of(table)
-    return xp.reshape(xp.take(table, xp.reshape(rows, (-1,)), axis=0), (*rows.shape, -1))
+        The blocks of as many ridges are inverted together as one matrix of shape (n, n) holds.
+        """
+        Q, xp, batches, roots = self.basis, namespace_of(self.basis), self.spaces.batches, self.spaces.roots
+        together = max(1, int(Q.shape[0]) // self.spaces.sets.largest)
+        for part in np.split(ridges, range(together, len(ridges), together)):
+            gains = [1 / (self._spectrum + ridge) for ridge in part.tolist()]
+            blocks = [
+                xp.stack([rows.of(Q * gain) @ xp.matrix_transpose(rows.of(Q)) for gain in gains]) for rows in batches
+            ]
+            inverses = [xp.linalg.inv(each) for each in blocks]
+            for place, gain in enumerate(gains):
+                left_out, turned, centre = xp.empty_like(Q), Q * gain, self._level - gain * self._pull
+                for rows, inverse in zip(batches, inverses, strict=True):
+                    left_out = rows.put(inverse[place, ...] @ rows.of(turned), left_out)
+                if not self.rotated:
+                    left_out, centre = left_out @ (Q.T * roots), Q @ centre * roots
+                own = [like(each[place, ...], example) for each in blocks]
+                yield Solution(like(left_out, example), own, like(centre, example))
 
 
 # -- the search -----------------------------------------------------------------------------------
@@ -179,8 +212,8 @@ class BandedSearch:
     def __init__(self, spaces: SpaceKernels, targets: Array, ridges: FloatArray, block: int) -> None:
         self.spaces, self.targets, self.ridges, self._block = spaces, targets, ridges, block
         xp, (n, C), J = namespace_of(targets), targets.shape, min(_JUDGES, spaces.sets.n_sets)
-        self._judges = like((spaces.sets.owners % J)[None, :] == np.arange(J)[:, None], spaces.roots)
-        self._roots, self._weights = like(spaces.roots, targets), like(spaces.roots**2, targets)
+        self._judges = like(np.arange(spaces.sets.n_sets) % J == np.arange(J)[:, None], spaces.roots)
+        self._weights = like(spaces.roots**2, targets)
         self.variation, self.loss, self.place = np.empty(C), np.full(C, np.inf), np.full(C, -1)
         options = {"device": device_of(targets)}
         self.inside = xp.full((C, J), np.inf, dtype=spaces.roots.dtype, **options)
@@ -191,7 +224,7 @@ class BandedSearch:
         self.means = self._weights @ targets / float(xp.sum(self._weights))
         self._shift = self.means * float(spaces.fit_intercept)  # what the intercept takes before all, for accuracy
         for part in self.blocks(np.arange(C)):
-            own = self._labels(index_on(targets, part), self.means)
+            own = self._labels(index_on(targets, part), self.means) * like(spaces.roots, targets)[:, None]
             self.variation[part] = to_numpy(self._squares(own)).sum(axis=0)
 
     def blocks(self, at: IntArray) -> list[IntArray]:
@@ -199,17 +232,16 @@ class BandedSearch:
         return np.split(at, range(self._block, len(at), self._block))
 
     def _labels(self, at: Array, means: Array) -> Array:
-        """Weighted labels of some targets less some means, shape (n, b)."""
+        """Labels of some targets less some means, shape (n, b)."""
         labels = namespace_of(at).take(self.targets, at, axis=1)
         labels -= means[at]
-        labels *= self._roots[:, None]
         return labels
 
     def _squares(self, values: Array) -> Array:
         """Sums of squares in J parts of the sets, in double precision, shapes (n, b) to (J, b)."""
-        squares = namespace_of(values).astype(values, self._judges.dtype, copy=True)
-        squares *= squares
-        return self._judges @ squares
+        xp = namespace_of(values)
+        sums = [xp.linalg.vector_norm(rows.of(values), axis=1) ** 2 for rows in self.spaces.batches]
+        return self._judges @ xp.astype(xp.concat(sums), self._judges.dtype)
 
     def seen_by(self, draw: Draw) -> Callable[[Array], Array]:
         """What gives the labels of some targets, shape (n, b), as the solutions of a draw take them."""
@@ -217,7 +249,7 @@ class BandedSearch:
             return lambda at: self._labels(at, self._shift)
         xp, Q, parts = (
             namespace_of(self.targets),
-            like(draw.basis, self.targets),
+            like(draw.basis * self.spaces.roots[:, None], self.targets),
             self.blocks(np.arange(len(self.loss))),
         )
         turned = xp.concat([Q.T @ self._labels(index_on(Q, at), self._shift) for at in parts], axis=1)
@@ -234,14 +266,14 @@ class BandedSearch:
         first, here, nearest = len(self.shares) * L, np.full(C, np.inf), np.full(C, -1)
         labels, order = self.seen_by(draw), _passes(L)
         before = np.where(self.loss < _EXPLAINED * self.variation, self.place % L, -1)
-        for number, step, close in order:
+        solutions = draw.at(self.ridges[[number for number, _, _ in order]], self.targets)
+        for (number, step, close), solution in zip(order, solutions, strict=True):
             if step == order[0][1]:
                 wanted = (before < 0) | (abs(before - number) <= max(step, 2))
             else:
                 wanted = (abs(nearest - number) == step) & (here <= close * self.loss)
-            seen = np.flatnonzero(wanted)
+            seen, place = np.flatnonzero(wanted), first + number
             if len(seen):
-                solution, place = draw.at(float(self.ridges[number]), self.targets), first + number
                 losses = np.concatenate([self._see(solution, at, labels, place) for at in self.blocks(seen)])
                 nearest[seen] = np.where(losses < here[seen], number, nearest[seen])
                 here[seen] = np.minimum(here[seen], losses)
@@ -252,9 +284,9 @@ class BandedSearch:
     def _see(self, solution: Solution, at: IntArray, seen_by: Callable[[Array], Array], place: int) -> FloatArray:
         """Errors of some targets at one choice, shape (b,), and what they keep of it."""
         xp, where = namespace_of(self.targets), index_on(self.targets, at)
-        labels = seen_by(where)
+        labels = seen_by(index_on(self.targets, np.resize(at, -(-len(at) // _ALIGNED) * _ALIGNED)))
         errors = solution.left_out @ labels
-        parts = self._squares(errors).T
+        parts = self._squares(errors).T[: len(at), :]
         sums = xp.sum(parts, axis=1)
         outside, losses = xp.astype(sums[:, None] - parts, xp.float32), to_numpy(sums)
         lower = outside < self.outside[where]
@@ -266,10 +298,10 @@ class BandedSearch:
             best = index_on(self.targets, better)
             self.intercept[where[best]] = self._shift[where[best]] + (solution.centre @ labels)[best]
             del labels  # from here on, too, no more than four tables of a block are held
-            errors = xp.take(errors, best, axis=1)
-            dual = xp.empty_like(errors)
+            dual = xp.take(errors, best, axis=1)
+            del errors
             for rows, block in zip(self.spaces.batches, solution.blocks, strict=True):
-                dual[rows] = block @ _of_sets(errors, rows)
+                dual = rows.put(block @ rows.of(dual), dual)
             self.dual[where[best]] = dual.T
         return losses
 
@@ -394,8 +426,8 @@ def search_common_shares(
     for place, shares in enumerate(draws):
         draw = Draw(spaces, shares, search.rotated)
         labels = search.seen_by(draw)
-        for number, ridge in enumerate(ridges):
-            table[place, number] = search.total_loss(draw.at(float(ridge), targets), labels)
+        for number, solution in enumerate(draw.at(ridges, targets)):
+            table[place, number] = search.total_loss(solution, labels)
             tick(1 / len(ridges))
     best = np.unravel_index(np.argmin(table), table.shape)
     return search_shares(spaces, targets, ridges[[best[1]]], draws[[best[0]]], 0, np.random.default_rng(), block)
@@ -410,16 +442,17 @@ def left_out_r2(spaces: SpaceKernels, shares: FloatArray, ridge: float, dual: Ar
     The product measure ``Σ f_s (2 y - f)/Σ y²`` of outputs f = Σ f_s for centred labels y, by models trained without
     each set t: their dual coefficients are ``α - G_·t e_t``, and f = y - e. Labels follow from `dual`, shape (b, n).
     """
-    solution, xp, u = Draw(spaces, shares).at(ridge, dual), namespace_of(dual), spaces.roots
+    (solution,), xp, u = Draw(spaces, shares).at(np.array([ridge]), dual), namespace_of(dual), spaces.roots
     outputs = [share * (K @ dual.T) for share, K in zip(shares.tolist(), spaces.kernels, strict=True)]
     labels = sum(outputs, ridge * dual.T)
     if spaces.fit_intercept:
         labels = labels - u[:, None] * (u @ labels / (u @ u))
-    errors, explained = solution.left_out @ labels, np.zeros((int(dual.shape[0]), len(shares)))
+    W = solution.left_out / u
+    errors, explained = W @ labels, np.zeros((int(dual.shape[0]), len(shares)))
     for rows, block in zip(spaces.batches, solution.blocks, strict=True):
-        own, pulls = _of_sets(errors, rows), block @ _of_sets(solution.left_out, rows)  # G_t·, (G, m, n)
+        own, pulls = rows.of(errors), block @ rows.of(W)  # G_t·, (G, m, n)
         for s, (share, K) in enumerate(zip(shares.tolist(), spaces.kernels, strict=True)):
-            crossed = _of_sets(K, rows) @ xp.matrix_transpose(pulls)
-            output = _of_sets(outputs[s], rows) - share * (crossed @ own)
-            explained[:, s] += to_numpy(xp.sum(output * (_of_sets(labels, rows) + own), axis=(0, 1)))
+            crossed = rows.of(K) @ xp.matrix_transpose(pulls)
+            output = rows.of(outputs[s]) - share * (crossed @ own)
+            explained[:, s] += to_numpy(xp.sum(output * (rows.of(labels) + own), axis=(0, 1)))
     return explained / np.maximum(to_numpy(xp.sum(labels * labels, axis=0)), 1e-300)[:, None]

@@ -97,7 +97,7 @@ def repeated_rows(rows: TrainingRows) -> SubridgeWarning | None:
     owners, has_copy = rows.owners, np.zeros(n, dtype=bool)
     for step in (1, 2, 3):
         one, other = order[:-step], order[step:]
-        same = (np.abs(seen[:, one] - seen[:, other]) < _SAME).all(axis=0) & (owners[one] != owners[other])
+        same = (abs(seen[:, one] - seen[:, other]) < _SAME).all(axis=0) & (owners[one] != owners[other])
         has_copy[one[same]] = has_copy[other[same]] = True
     if has_copy.mean() <= _COPIES:
         return None

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 from scipy.optimize import brentq, minimize
 
-from subridge.arrays.namespace import add_at_first, device_of, namespace_of, to_numpy
+from subridge.arrays.namespace import add_at_first, count_at, device_of, is_tensor, namespace_of, to_numpy
 from subridge.arrays.types import Array, FloatArray, IntArray
 from subridge.model.aggregation import Aggregation, first_largest, most_votes
 
@@ -91,14 +91,11 @@ class Tally:
 
         Scores s and d have shape (G, n_sizes, n_classes, n_test); without noise there need be no d.
         """
-        xp = namespace_of(quiet)
         add_at_first(self._quiet, ensembles, quiet)
         if self._noisy is not None and noisy is not None:
             add_at_first(self._noisy, ensembles, noisy)
         for votes, eta in zip(self._votes, self.noises, strict=False):
-            winners = first_largest(_at_noise(eta, quiet, noisy))
-            for c in range(quiet.shape[2]):
-                add_at_first(votes[:, :, c, :], ensembles, xp.astype(winners == c, xp.int32))
+            count_at(votes, ensembles, first_largest(_at_noise(eta, quiet, noisy)))
 
     def decide(self, case: int) -> Array:
         """The class that every ensemble takes at one noise, shape (B, n_sizes, n_test)."""
@@ -107,4 +104,6 @@ class Tally:
 
 
 def _at_noise(eta: float, quiet: Array, noisy: Array | None) -> Array:
-    return quiet if noisy is None else quiet + eta * noisy
+    if noisy is None or not eta:
+        return quiet
+    return quiet.add(noisy, alpha=eta) if is_tensor(quiet) else quiet + eta * noisy  # in one pass on a card

@@ -5,49 +5,76 @@ blocks of columns. So everything that rows in memory give, exact left-out errors
 the file for every set of members, and one for the weights of those that are taken.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 
 from subridge.arrays.machine import forget_pages
 from subridge.arrays.types import Array, FloatArray, IntArray
+from subridge.model.checks import refuse_beyond_memory
 from subridge.model.ensemble import SubsetPlan
-from subridge.model.errors import DataError
+from subridge.model.errors import DataError, counted, listed
 from subridge.ridge.rows import Design, LeftOutSets, TrainingRows, training_rows
 
 _BLOCK = 2**25  # bytes of a block of columns, as float64
+_MATRICES = 4  # n × n, beside the kernels: eigenvectors, their work space, and what left-out errors take
+
+
+def gaps_error(gaps: IntArray, names: Sequence[str] | None, remedy: str) -> DataError:
+    """What is said of a table that lacks values: how many, shape (M,), in which columns."""
+    columns = np.flatnonzero(gaps).tolist()
+    named = [f"{column if names is None else names[column]!r}: {gaps[column]}" for column in columns]
+    return DataError(f"X contains NaN or infinity in {counted(len(columns), 'column')} ({listed(named)}); {remedy}")
 
 
 @dataclass(frozen=True, eq=False)
 class DiskColumns:
-    """An array on disk, shape (n, M), of which some rows are used: a memory map or a zarr array."""
+    """An array on disk, shape (n, M), of which some rows are used: a memory map or a zarr array.
+
+    `bar` makes a progress bar for the columns of a pass. Blocks of coefficients of so many targets fit in memory too.
+    """
 
     array: np.memmap[tuple[int, ...], np.dtype[np.float64]]
     kept: IntArray
+    bar: Callable[[], AbstractContextManager[Any]]
+    n_targets: int = 1
 
     @property
     def shape(self) -> tuple[int, int]:
         """Rows that are used, and columns."""
         return len(self.kept), int(self.array.shape[1])
 
+    @property
+    def step(self) -> int:
+        """Columns of a block: whole chunks of a zarr array."""
+        least = int(getattr(self.array, "chunks", (0, 1))[1])
+        most = _BLOCK // (8 * max(self.array.shape[0], self.n_targets))
+        return max(least, most // least * least, 1)
+
     def blocks(self) -> Iterator[tuple[slice, FloatArray]]:
         """Some columns after the other, shape (n, b), in float64."""
-        M, step = self.shape[1], max(1, _BLOCK // (8 * self.array.shape[0]))
-        least = int(getattr(self.array, "chunks", (0, 1))[1])
-        step = max(least, step // least * least)
-        for start in range(0, M, step):
-            part = slice(start, min(start + step, M))
+        with self.bar() as bar:
+            for part, values in self._read():
+                if not np.isfinite(values).all():  # all others are counted before this is told
+                    gaps = np.concatenate([(~np.isfinite(each)).sum(axis=0) for _, each in self._read()])
+                    raise gaps_error(gaps, None, "replace them, or drop those rows")
+                yield part, values
+                bar.move(part.stop - part.start)
+
+    def _read(self) -> Iterator[tuple[slice, FloatArray]]:
+        M = self.shape[1]
+        for start in range(0, M, self.step):
+            part = slice(start, min(start + self.step, M))
             try:
                 values = np.asarray(self.array[:, part])[self.kept].astype(np.float64)
-            except (OSError, ValueError, RuntimeError, TypeError) as error:
+            except Exception as error:  # whatever a damaged file makes a reader raise
                 raise DataError(
                     f"columns {start} to {part.stop} of X cannot be read ({error}); write X again"
                 ) from error
             forget_pages(self.array)
-            if not np.isfinite(values).all():
-                bad = int((~np.isfinite(values)).any(axis=0).argmax()) + start
-                raise DataError(f"X contains NaN or infinity, first in column {bad}; replace or drop those rows")
             yield part, values
 
 
@@ -66,7 +93,7 @@ class ColumnDesign(Design):
     def onto_features(self, combinations: Array) -> Array:
         """``C F`` for rows C of shape (m, n); shape (m, N_r)."""
         found = np.empty((len(combinations), len(self.places)))
-        for own, F in self.rows.seen([self.places]):
+        for _, own, F in self.rows.seen([self.places]):
             found[:, own[0]] = combinations @ F[0].T
         return found
 
@@ -91,7 +118,7 @@ class ColumnRows(TrainingRows):
     column_squares: FloatArray = field(kw_only=True)
     kernels: dict[bytes, Array] = field(kw_only=True, default_factory=dict)
 
-    def seen(self, members: list[IntArray]) -> Iterator[tuple[list[IntArray], list[Array]]]:
+    def seen(self, members: Sequence[IntArray]) -> Iterator[tuple[slice, list[IntArray], list[Array]]]:
         """What members see of one block of columns after the other: places among their own, and Fᵀ, (b_r, n)."""
         orders = [np.argsort(A, kind="stable") for A in members]
         for part, values in self.columns.blocks():
@@ -100,12 +127,21 @@ class ColumnRows(TrainingRows):
             for A, order in zip(members, orders, strict=True):
                 ends = np.searchsorted(A, (part.start, part.stop), sorter=order)
                 own.append(order[ends[0] : ends[1]])
-            yield own, [centred.design(A[each] - part.start).dense() for A, each in zip(members, own, strict=True)]
+            seen = [centred.design(A[each] - part.start).dense() for A, each in zip(members, own, strict=True)]
+            yield part, own, seen
+
+    def coefficients(self, plan: SubsetPlan, duals: list[Array]) -> Iterator[tuple[slice, FloatArray]]:
+        """``Σ_r α_r F_r`` of dual coefficients, each of shape (C, n), one block of columns after the other, (C, b)."""
+        for part, own, seen in self.seen(plan.measurements):
+            found = np.zeros((len(duals[0]), part.stop - part.start))
+            for A, places, F, dual in zip(plan.measurements, own, seen, duals, strict=True):
+                found[:, A[places] - part.start] += dual @ F.T
+            yield part, found
 
     def kernels_of(self, members: list[IntArray]) -> list[Array]:
         """``F Fᵀ`` of several members, in one pass over the columns."""
         found = [np.zeros((self.n_samples, self.n_samples)) for _ in members]
-        for _, parts in self.seen(members):
+        for _, _, parts in self.seen(members):
             for kernel, F in zip(found, parts, strict=True):
                 kernel += F.T @ F
         return found
@@ -114,7 +150,9 @@ class ColumnRows(TrainingRows):
         """Sum the kernels of members that see more columns than there are rows, before they are factorised."""
         if not plan.selects_features:
             raise DataError("members of a table on disk select columns; projections need X in memory")
-        wide = [A for A in plan.measurements if len(A) >= self.room]
+        wide, n = [A for A in plan.measurements if len(A) >= self.room], self.n_samples
+        needed = 8 * n**2 * (len(wide) + _MATRICES)
+        refuse_beyond_memory(f"a fit of {counted(len(wide), 'member')} to {n:,} rows", needed, "take fewer of both")
         self.kernels.clear()
         self.kernels.update(zip([A.tobytes() for A in wide], self.kernels_of(wide), strict=True))
 
@@ -123,7 +161,7 @@ class ColumnRows(TrainingRows):
         if len(measurement) >= self.room:
             return ColumnDesign(np.empty((0, 0)), rows=self, places=measurement)
         values = np.empty((len(measurement), self.n_samples))
-        for own, F in self.seen([measurement]):
+        for _, own, F in self.seen([measurement]):
             values[own[0]] = F[0]
         return Design(values)
 
@@ -133,7 +171,7 @@ def column_rows(
 ) -> ColumnRows:
     """Training rows of a wide table on disk; a first pass finds the means and mean squares of the columns."""
     empty = training_rows(np.zeros((X.shape[0], 1)), targets, weights, fit_intercept, left_out)
-    means, squares = np.empty(X.shape[1]), np.empty(X.shape[1])
+    means, squares, X = np.empty(X.shape[1]), np.empty(X.shape[1]), replace(X, n_targets=len(targets))
     for part, values in X.blocks():
         rows = training_rows(values, targets, weights, fit_intercept)
         means[part], squares[part] = rows.feature_means, rows.column_squares

@@ -35,7 +35,16 @@ from scipy.linalg import blas, lapack
 
 from subridge.arrays.cholesky import BlockedFactor, factor, gram_lower
 from subridge.arrays.machine import blas_threads
-from subridge.arrays.namespace import device_of, dtype_name, eye_like, is_numpy, like, namespace_of, to_numpy
+from subridge.arrays.namespace import (
+    batched_product,
+    device_of,
+    dtype_name,
+    eye_like,
+    is_numpy,
+    like,
+    namespace_of,
+    to_numpy,
+)
 from subridge.arrays.types import Array, BoolArray, FloatArray, IntArray
 from subridge.model.errors import ParameterError
 
@@ -163,7 +172,7 @@ def solve_curve(
             kept, L = weights[:, part, :n_dual, :, :], len(ridges[part])
             lower, z = _factor(_shifted(K, ridges[part]), xp.repeat(targets[:, :, : K.shape[1]], L, axis=0))
             u = xp.reshape(_masked_back_solve(lower, z, sizes[:n_dual]), (F.shape[0], -1, K.shape[1]))
-            kept[...] = xp.reshape(_product(u, head), kept.shape)
+            kept[...] = xp.reshape(batched_product(u, head), kept.shape)
     if segments:
         _primal(F, targets, sizes, ridges, segments, together, weights)
     if is_numpy(F):  # a matrix that is not positive definite up to rounding gives NaN
@@ -192,8 +201,8 @@ def _primal(
     moments = _zeros(F, B, n_rhs, N)
     for anchor, stop in segments:
         here, last = sizes[anchor], sizes[stop - 1]
-        _add_gram(xp.matrix_transpose(F[:, start:here, :]), G)
-        moments = moments + _product(targets[:, :, start:here], F[:, start:here, :])
+        _add_gram(F[:, start:here, :].mT, G)
+        moments = moments + batched_product(targets[:, :, start:here], F[:, start:here, :])
         start = here
         right = xp.concat([moments, F[:, here:last, :]], axis=1) if last > here else moments
         for part in together:
@@ -204,9 +213,9 @@ def _primal(
             if last > here:
                 further = [size - here for size in sizes[anchor + 1 : stop]]
                 S = _zeros(F, B * L, last - here, last - here) + eye_like(F, last - here)
-                error = xp.repeat(targets[:, :, here:last], L, axis=0) - _product(a, xp.matrix_transpose(V))
+                error = xp.repeat(targets[:, :, here:last], L, axis=0) - batched_product(a, V.mT)
                 u = _masked_back_solve(*_factor(_add_gram(V, S), error), further)
-                added = a[:, None, :, :] + xp.reshape(_product(u, V), (B * L, len(further), n_rhs, N))
+                added = a[:, None, :, :] + xp.reshape(batched_product(u, V), (B * L, len(further), n_rhs, N))
                 rows = xp.concat([rows, xp.reshape(added, (B * L, -1, N))], axis=1)
             solution = lower.solve_transposed(rows)
             into[:, part, anchor:stop, :, :] = xp.reshape(solution, (B, L, stop - anchor, n_rhs, N))
@@ -269,18 +278,6 @@ def _factor(matrices: Array, rows: Array) -> tuple["BlockedFactor | _LapackFacto
     return lower, lower.solve_forward(rows)
 
 
-def _product(left: Array, right: Array) -> Array:
-    """``left @ right`` for batches of matrices."""
-    if not is_numpy(left):
-        return left @ right
-    (gemm,) = blas.get_blas_funcs(("gemm",), (left, right))
-    found = np.empty((len(left), left.shape[1], right.shape[2]), dtype=left.dtype)
-    for each, other, into in zip(left, right, found, strict=True):
-        flipped = not other.flags.c_contiguous  # a transposed matrix, which is in the order of Fortran
-        into[...] = gemm(1.0, other if flipped else other.T, each.T, trans_a=flipped).T
-    return found
-
-
 def _add_gram(rows: Array, into: Array) -> Array:
     """Add the lower triangle of ``rows @ rowsᵀ``, shape (batch, n, n), to `into`."""
     if not is_numpy(rows):
@@ -334,7 +331,7 @@ def refined_curve(
     gram = (padded[:, :, None] + ridge) * eye_like(F, N)
     left: list[tuple[int, int]] = []  # members that do not settle at a size
     for place, (start, P) in enumerate(pairwise([0, *sizes])):
-        _add_gram(xp.matrix_transpose(F[:, start:P, :]), gram)
+        _add_gram(F[:, start:P, :].mT, gram)
         split = int(np.searchsorted(member_sizes, P))  # the members before it are on the primal side
         sides = [(range(split), gram)] * (split > 0) + [(range(split, G), kernel[:, :P, :P])] * (split < G)
         for members, matrices in sides:
@@ -365,14 +362,14 @@ def _refined(rows: Array, labels: Array, matrices: Array, ridge: float, is_prima
     Matrices are ``FᵀF + λ`` if `is_primal`, else ``FFᵀ + λ``, in lower triangles, and overwritten.
     """
     xp = namespace_of(rows)
-    lower, z = _factor(matrices, _product(labels, rows) if is_primal else xp.asarray(labels, copy=True))
+    lower, z = _factor(matrices, batched_product(labels, rows) if is_primal else xp.asarray(labels, copy=True))
     u = lower.solve_transposed(z)
-    w = step = u if is_primal else _product(u, rows)
+    w = step = u if is_primal else batched_product(u, rows)
     for _ in range(_STEPS):
-        rest = labels - _product(w, xp.matrix_transpose(rows))
-        gradient = (_product(rest, rows) if is_primal else rest) - ridge * u
+        rest = labels - batched_product(w, rows.mT)
+        gradient = (batched_product(rest, rows) if is_primal else rest) - ridge * u
         change = lower.solve_transposed(lower.solve_forward(gradient))
-        step = change if is_primal else _product(change, rows)
+        step = change if is_primal else batched_product(change, rows)
         u, w = u + change, w + step
     moved, whole = (to_numpy((each * each).sum(axis=(1, 2))) ** 0.5 for each in (step, w))
     # Labels that are all zero have weights of zero, which is settled; NaN is not.

@@ -33,6 +33,7 @@ from subridge.arrays.types import Array, BoolArray, FloatArray, IntArray, Sparse
 from subridge.model.ensemble import SubsetPlan
 from subridge.model.errors import AccuracyWarning, RidgeError
 from subridge.ridge.rounding import (
+    EPS,
     decompose_carefully,
     orthogonal_again,
     perturbed,
@@ -47,8 +48,7 @@ from subridge.ridge.rows import Design, LeftOutSets, SetBatch, TrainingRows, tra
 GRAM_LIMIT = 1e-7
 _SETS_GRAM_LIMIT = 1e-4  # the same if sets of rows are left out: R_ss needs more digits than R_ii
 PILOT_GRAM_LIMIT = 1e-12  # the same for estimates that need four digits only
-_EPS = float(np.finfo(np.float64).eps)
-_ORTHONORMAL_NOISE = 30 * _EPS  # of a sum of squares that should be one; measured up to 8 eps at n = 2000
+_ORTHONORMAL_NOISE = 30 * EPS  # of a sum of squares that should be one; measured up to 8 eps at n = 2000
 _GOOD_ENOUGH = 2e-9  # estimated relative error up to which a Gram or kernel matrix serves
 _NOTICED = 1e-7  # relative error above which the user is warned
 _CLEAR = 1e-10  # relative error that need not be known better
@@ -68,6 +68,9 @@ _SMALL = 20_000  # numbers of a table that is kept even if the factorisation tak
 _LEAST_PAIR_SLACK = 1e-10  # two rows that are alone in a direction determine each other: the second is not left out
 
 
+_NONE = np.empty(0, dtype=np.intp)
+
+
 class LeftOut(NamedTuple):
     """Left-out errors in weighted units, shape (L, C, n), and what belongs to them.
 
@@ -78,7 +81,7 @@ class LeftOut(NamedTuple):
 
     errors: Array
     diagonals: Array
-    alone: IntArray
+    alone: IntArray = _NONE
     doubt: float = 0.0
 
 
@@ -119,7 +122,7 @@ class MemberFit:
     @property
     def spans_samples(self) -> bool:
         """Whether Q and the intercept span all of R^n: without ridge the member interpolates."""
-        return 0 < int(self.spectrum.shape[0]) == self.rows.room
+        return 0 < len(self.spectrum) == self.rows.room
 
     def given_columns(self) -> FloatArray | None:
         """The columns of X as given that the member sees, (n, N_r), all for a projection; None after training."""
@@ -127,7 +130,7 @@ class MemberFit:
         if X is None:
             return None
         seen = X if A.ndim == 2 else X[:, A] if is_sparse(X) else take_last(X, A)
-        return np.asarray(seen.toarray() if is_sparse(seen) else to_numpy(seen))
+        return seen.toarray() if is_sparse(seen) else to_numpy(seen)
 
     @cached_property
     def _residues(self) -> IntArray | None:
@@ -153,13 +156,13 @@ class MemberFit:
 
     def uncertainty(self, penalties: FloatArray) -> FloatArray:
         """Relative rounding error of R, shape (L,): of the decomposition, and of directions that it dropped."""
-        rank = int(self.spectrum.shape[0])
+        rank = len(self.spectrum)
         lost = self.dropped / (self.dropped + penalties) if self.dropped else penalties * 0.0
         if self.sharpness is None:
             least, top = (float(self.spectrum[0]), float(self.spectrum[-1])) if rank else (0.0, 0.0)
-            return np.asarray(4 * _EPS * (top + penalties) / np.maximum(least + penalties, _TINY) + lost)
+            return 4 * EPS * (top + penalties) / np.maximum(least + penalties, _TINY) + lost
         is_exact = (lost > _CLEAR).any() and self.has_rank(rank)
-        return np.asarray(self.sharpness + (penalties * 0.0 if is_exact else lost))
+        return self.sharpness + (penalties * 0.0 if is_exact else lost)
 
     def hat_gains(self, penalties: FloatArray) -> Array:
         """Eigenvalues ``d/(d+p)`` of the hat matrix without intercept; shape (L, ρ)."""
@@ -189,8 +192,12 @@ class MemberFit:
 
     # -- rows left out one by one -----------------------------------------------------------------
 
-    def left_out(self, penalties: FloatArray, targets: Array, sets: LeftOutSets | None = None) -> LeftOut:
+    def left_out(
+        self, penalties: FloatArray, targets: Array, sets: LeftOutSets | None = None, doubted: bool = True
+    ) -> LeftOut:
         """Errors at every row if it, or its set, is left out, from penalties (L,) and centred, weighted labels (C, n).
+
+        Whoever does not ask how far the errors of sets may be off saves three of four refits.
 
         Leaving out one of three labels without features leaves the mean of the other two:
 
@@ -203,34 +210,31 @@ class MemberFit:
         array([[[-6. , -3. ,  4.5]]])
         """
         if sets is not None:
-            return self._left_out_sets(penalties, targets, sets)
+            return self._left_out_sets(penalties, targets, sets, doubted)
         Qt, d = self.left, self.spectrum
-        L, (C, n) = len(penalties), targets.shape
         A, gains = targets @ Qt.T, self.residual_gains(penalties)
         if not self.rows.knows_leverages:  # the trace stands for them
-            residuals = (_scaled_rows(A, gains) @ Qt).reshape((L, C, n)) + (targets - A @ Qt) * (not self.spans_samples)
+            residuals = _filtered(A, gains, Qt) + (targets - A @ Qt) * (not self.spans_samples)
             slack = self.slack(penalties)[:, None, None]
-            return LeftOut(np.where(slack > 0, residuals / np.maximum(slack, _TINY), np.inf), A[:0], np.arange(0))
+            return LeftOut(np.where(slack > 0, residuals / np.maximum(slack, _TINY), np.inf), A[:0])
         squares = Qt * Qt
-        none = np.empty(0, dtype=np.intp)
         if self.spans_samples:
             diagonals = gains @ squares
-            errors = (_scaled_rows(A, gains) @ Qt).reshape((L, C, n)) / diagonals[:, None, :]
-            return LeftOut(errors, diagonals, none)
+            return LeftOut(_filtered(A, gains, Qt) / diagonals[:, None, :], diagonals)
         # A last row of ones adds the plain projection QQᵀ to the products for all ridges: one pass over Q each.
-        gains = namespace_of(d).concat([gains, (d * 0.0 + 1.0)[None, :]], axis=0)
-        fits, sums = (_scaled_rows(A, gains) @ Qt).reshape((L + 1, C, n)), gains @ squares
-        rest, slack = targets - fits[-1, :, :], 1 - self.rows.intercept_direction**2 - sums[-1, :]
+        gains = namespace_of(d).concat([gains, (d * 0.0 + 1.0)[None]], axis=0)
+        fits, sums = _filtered(A, gains, Qt), gains @ squares
+        rest, slack = targets - fits[-1], 1 - self.rows.intercept_direction**2 - sums[-1]
         if self.sharpness is not None:
             rest, slack = orthogonal_again(Qt, self.rows.intercept_direction, rest, slack)
         interpolated = slack <= (self.slack_noise if self.sharpness is None else self.sharpness**2)
         if not bool(interpolated.any()):
-            diagonals = sums[:-1, :] + slack
-            return LeftOut((fits[:-1, :, :] + rest) / diagonals[:, None, :], diagonals, none)
+            diagonals = sums[:-1] + slack
+            return LeftOut((fits[:-1] + rest) / diagonals[:, None, :], diagonals)
         # A share of 1e-9 may be rounding, but its effect on the labels is the root of that. It is dropped only if the
         # penalty leaves nothing larger beside it, or if a careful decomposition resolves the root.
-        kept = ~interpolated | (sums[:-1, :] > (self.slack_noise if self.sharpness is None else np.inf))
-        numerator, denominator = fits[:-1, :, :] + rest * kept[:, None, :], sums[:-1, :] + slack * kept
+        kept = ~interpolated | (sums[:-1] > (self.slack_noise if self.sharpness is None else np.inf))
+        numerator, denominator = fits[:-1] + rest * kept[:, None, :], sums[:-1] + slack * kept
         with np.errstate(invalid="ignore"):
             errors = numerator / denominator[:, None, :]
             # Both are of order p where H_ii = 1, and their ratio tends to (K⁺g)_i/(K⁺)_ii with K = FFᵀ.
@@ -244,13 +248,13 @@ class MemberFit:
         Row i itself keeps its plain left-out error; rows of set i, and of sets that overlap with it, have none: zero.
         """
         d = self.spectrum
-        least = _LEAST_PAIR_PENALTY * float(d[-1]) if d.shape[0] else 0.0
+        least = _LEAST_PAIR_PENALTY * float(d[-1]) if len(d) else 0.0
         p = max(penalty, least)
         gains = (1.0 if self.spans_samples else -d) / (d + p)  # of R, less the identity unless the member spans
         if sets is not None:
             return self._pairs_of_sets(gains, targets, left_out, sets)
         errors, diagonals, *_ = self.left_out(np.array([p]), targets)
-        return without_partner(errors[0, ...], diagonals[0, ...], self._residual_rows(gains, left_out), left_out)
+        return without_partner(errors[0], diagonals[0], self._residual_rows(gains, left_out), left_out)
 
     def _residual_rows(self, gains: Array, index: IntArray) -> Array:
         """Rows of R, less those of the identity unless the member spans all samples; shape (m, n)."""
@@ -266,7 +270,7 @@ class MemberFit:
         for batch in sets.batches:
             Q, v = xp.permute_dims(batch.of(self.left), (1, 2, 0)), batch.of(self.rows.intercept_direction) * identity
             unit = eye_like(Q, Q.shape[1]) * identity
-            blocks.append((Q * gains) @ xp.matrix_transpose(Q) - v[:, :, None] * v[:, None, :] + unit)
+            blocks.append((Q * gains) @ Q.mT - v[:, :, None] * v[:, None, :] + unit)
         found = []
         for i in left_out.tolist():
             own, parts = sets.rows_of_sets[i], []
@@ -287,16 +291,16 @@ class MemberFit:
 
     # -- sets of rows left out together -----------------------------------------------------------
 
-    def _left_out_sets(self, penalties: FloatArray, targets: Array, sets: LeftOutSets) -> LeftOut:
+    def _left_out_sets(self, penalties: FloatArray, targets: Array, sets: LeftOutSets, doubted: bool) -> LeftOut:
         parts, off, total = [], np.zeros(()), np.zeros(())
-        for batch, errors, moved in self.set_errors(penalties, targets, sets):
+        for batch, errors, moved in self.set_errors(penalties, targets, sets, doubted):
             parts.append(batch.answers(errors))
             off, total = off + moved**2, total + to_numpy((errors * errors).sum(axis=(-2, -1)))
         joined = take_last(namespace_of(targets).concat(parts, axis=-1), sets.order)
-        return LeftOut(joined, targets[:0, :], np.empty(0, dtype=np.intp), largest_ratio(off, total))
+        return LeftOut(joined, targets[:0], doubt=largest_ratio(off, total))
 
     def set_errors(
-        self, penalties: FloatArray, targets: Array, sets: LeftOutSets
+        self, penalties: FloatArray, targets: Array, sets: LeftOutSets, doubted: bool = True
     ) -> Iterator[tuple[SetBatch, Array, FloatArray]]:
         """Errors on all rows of every set, batch by batch, shape (L, C, G, m), and how far they may be off, (L, C).
 
@@ -304,13 +308,13 @@ class MemberFit:
         directions, whichever is smaller. If rounding may show in the errors of a set, as for rows that span directions
         alone at p = 0, the member is refitted without it.
         """
-        shares, size = self.uncertainty(penalties), to_numpy((targets * targets).sum(axis=1)) ** 0.5
+        shares, size = self.uncertainty(penalties), np.linalg.norm(to_numpy(targets), axis=1)
         xp, d, u = namespace_of(targets), self.spectrum, self.rows.intercept_direction
         # Rounding mixes directions of tiny variance with the intercept's, whose variance is zero.
         Qt = self.left - (self.left @ u)[:, None] * u
         A, gains = targets @ Qt.T, 1 / (d + _column(penalties, d))
-        L, (C, n), rank = len(penalties), targets.shape, int(d.shape[0])
-        inside = (_scaled_rows(A, gains) @ Qt).reshape((L, C, n))  # Bg
+        L, C, rank = len(penalties), len(targets), len(d)
+        inside = _filtered(A, gains, Qt)  # Bg
         outside = targets * 0.0 if self.spans_samples else targets - A @ Qt  # Pg
         for batch in sets.batches:
             m = batch.rows.shape[1]
@@ -322,10 +326,10 @@ class MemberFit:
                 block = xp.asarray(Q, copy=True), part.of(u), a, b
                 solved, gaps, hard = self._solve_sets(block, penalties, gains, shares)
                 errors, off = xp.permute_dims(xp.stack(solved), (0, 3, 1, 2)), np.zeros((L, C))
-                norms = to_numpy((errors * errors).sum(axis=-1)) ** 0.5
+                norms = np.linalg.norm(to_numpy(errors), axis=-1)
                 hard |= (shares[:, None, None] * size[:, None] > _NOTICED * gaps[:, None, :] * norms).any(axis=(0, 1))
                 for g in np.flatnonzero(hard).tolist():
-                    refitted, moved = refit_without(self, targets, penalties, part.rows[g])
+                    refitted, moved = refit_without(self, targets, penalties, part.rows[g], doubted)
                     errors[:, :, g, :], off = like(refitted, errors), np.hypot(off, moved)
                 yield part, errors, off
 
@@ -338,11 +342,11 @@ class MemberFit:
         member that spans the samples, and of Bg, shape (L, G, m, C).
         """
         xp, (Q, u, a, b), spans = namespace_of(block[0]), block, self.spans_samples
-        Qt, (G, m, rank) = xp.matrix_transpose(Q), Q.shape
+        Qt, (G, m, rank) = Q.mT, Q.shape
         by_directions = m > rank + 1
         if by_directions:  # e = r + U T⁻¹ Uᵀr with U = (u, Q) and T = I - UᵀU + p/d
             U = xp.concat([u[:, :, None], Q], axis=2)
-            Ut = xp.matrix_transpose(U)
+            Ut = U.mT
             fixed = eye_like(Q, rank + 1) - Ut @ U
             inverse = xp.concat([u[0, :1] * 0.0, 1 / self.spectrum])
             matrices = [fixed + eye_like(Q, rank + 1) * (float(p) * inverse) for p in penalties]
@@ -362,7 +366,7 @@ class MemberFit:
             hard |= (gaps < max(_LEAST_EIGENVALUE, _DIGITS * self.slack_noise)).any(axis=0)
         solved = []
         for l, p in enumerate(penalties):
-            r, R = b[l, ...] if spans else a + float(p) * b[l, ...], matrices[l]
+            r, R = b[l] if spans else a + float(p) * b[l], matrices[l]
             if hard.any():  # the identity in place of what will not be used
                 R = xp.where(like(hard, R)[:, None, None] > 0, eye_like(R, R.shape[-1]), R)
             solved.append(r + U @ xp.linalg.solve(R, Ut @ r) if by_directions else xp.linalg.solve(R, r))
@@ -380,9 +384,9 @@ class MemberFit:
         if sets is None:
             return errors, errors * reach
         xp, pulls, shifts = namespace_of(targets), [], []
-        for batch, found, _ in self.set_errors(np.array([penalty]), targets, sets):
+        for batch, found, _ in self.set_errors(np.array([penalty]), targets, sets, doubted=False):
             pulls.append((batch.of(self.left) * found[0, :, None, :, :]).sum(axis=-1))
-            shifts.append((batch.of(reach) * found[0, ...]).sum(axis=-1))
+            shifts.append((batch.of(reach) * found[0]).sum(axis=-1))
         return xp.concat(pulls, axis=-1), xp.concat(shifts, axis=-1)
 
     def scores(self, centred: Array, penalty: float) -> Array:
@@ -402,14 +406,15 @@ class MemberFit:
         left = self.left
         if chosen is not None:
             left, pulls = take_last(left, chosen), take_last(pulls, chosen)
-        if pulls.shape[0] == 1:  # the smaller factor is scaled
-            return (scores @ (left * pulls))[None, :, :]
+        if len(pulls) == 1:  # the smaller factor is scaled
+            return (scores @ (left * pulls))[None]
         return (scores @ left) * pulls[:, None, :]
 
 
-def _scaled_rows(A: Array, gains: Array) -> Array:
-    """Rows of A scaled by each row of gains: (C, ρ) and (L, ρ) to (L·C, ρ)."""
-    return (gains[:, None, :] * A[None, :, :]).reshape((gains.shape[0] * A.shape[0], A.shape[1]))
+def _filtered(A: Array, gains: Array, Qt: Array) -> Array:
+    """``A diag(gain) Qᵀ`` for each row of gains, in one product: (C, ρ), (L, ρ) and (ρ, n) to (L, C, n)."""
+    L, (C, rank) = len(gains), A.shape
+    return ((gains[:, None, :] * A).reshape((L * C, rank)) @ Qt).reshape((L, C, Qt.shape[1]))
 
 
 def _column(penalties: FloatArray, example: Array) -> Array:
@@ -461,7 +466,7 @@ def factorise(
     """
     A, u = plan.measurements[r], rows.intercept_direction
     design = rows.design(A)
-    fit = MemberFit(rows, A, rows.targets[:0, :], rows.weights[:0], None, _ORTHONORMAL_NOISE)
+    fit = MemberFit(rows, A, rows.targets[:0], rows.weights[:0], None, _ORTHONORMAL_NOISE)
     n, N = rows.n_samples, len(A)
     largest_rank, by_features = min(N, rows.room), rows.room > N
     if by_features:
@@ -472,18 +477,18 @@ def factorise(
     if lifted:  # the intercept's direction comes out last, above everything, and mixes with nothing
         side = side + 2 * float(abs(side).sum(axis=0).max()) * u[:, None] * u
     d, vectors = namespace_of(side).linalg.eigh(side)
-    last = d.shape[0] - int(lifted)
+    last = len(d) - int(lifted)
     d, vectors = d[last - largest_rank : last], vectors[:, last - largest_rank : last]
     top = float(d[-1]) if largest_rank else 0.0
     limit = gram_limit if rows.left_out is None else _SETS_GRAM_LIMIT
     if top > 0 and max(float(d[0]), 0.0) + least_penalty < limit * top:
         return factorise_carefully(fit)
-    small = int((d <= _EPS * max(n, N) * max(top, 0.0)).sum())  # d ascends
-    dropped = max(float(d[small - 1]), 0.0) + 4 * _EPS * top if small else 0.0
+    small = int((d <= EPS * max(n, N) * max(top, 0.0)).sum())  # d ascends
+    dropped = max(float(d[small - 1]), 0.0) + 4 * EPS * top if small else 0.0
     d, vectors = d[small:], vectors[:, small:]
     if not by_features:
         return replace(fit, known_left=vectors.T, spectrum=d, dropped=dropped)
-    condition = top / float(d[0]) if d.shape[0] else 1.0
+    condition = top / float(d[0]) if len(d) else 1.0
     noise = _ORTHONORMAL_NOISE * condition if condition < 1 / GRAM_LIMIT else -np.inf
     left = design.onto_samples((vectors / d**0.5).T)
     return replace(fit, known_left=left, spectrum=d, right=vectors.T, slack_noise=noise, dropped=dropped)
@@ -516,7 +521,7 @@ def movement(fit: MemberFit, errors_of: Callable[[MemberFit], FloatArray]) -> Fl
     for seed in range(_PERTURBED):
         rows = replace(fit.rows, features=like(perturbed(Ft, seed), fit.left))
         moved.append(errors_of(factorise_carefully(replace(everything, rows=rows))) - errors)
-    return np.asarray(_SAFETY * np.sqrt((np.stack(moved) ** 2).sum(axis=-1)).max(axis=0))
+    return np.asarray(_SAFETY * np.linalg.norm(moved, axis=-1).max(axis=0))
 
 
 def largest_ratio(off: FloatArray, total: FloatArray) -> float:
@@ -528,10 +533,10 @@ def largest_ratio(off: FloatArray, total: FloatArray) -> float:
 
 def doubt_of_rows(fit: MemberFit, targets: Array, penalties: FloatArray, found: LeftOut) -> float:
     """Estimate of the relative rounding error of left-out errors, at the least penalty, where it is largest."""
-    at, rank, alone = int(penalties.argmin()), int(fit.spectrum.shape[0]), found.alone
+    at, rank, alone = int(penalties.argmin()), len(fit.spectrum), found.alone
     p = penalties[[at]]
     uncertain = float(fit.uncertainty(p)[0])
-    gaps = to_numpy(found.diagonals[at, :]) * (float(fit.spectrum[0]) + p[0] if fit.spans_samples else 1.0)
+    gaps = to_numpy(found.diagonals[at]) * (float(fit.spectrum[0]) + p[0] if fit.spans_samples else 1.0)
     share = uncertain / float(np.clip(gaps.min(initial=1.0, where=gaps > 0), _TINY, 1.0))
     # Unless the penalty hides it, rows must be alone exactly and not up to rounding only.
     is_hidden = bool((uncertain < _NOTICED * gaps[alone]).all())
@@ -544,11 +549,11 @@ def doubt_of_rows(fit: MemberFit, targets: Array, penalties: FloatArray, found: 
     # are the same whether z is dropped or kept.
     shared = fit.rows.room - rank == 1 and not len(alone)
     lost = share if fit.sharpness > 1 or (uncertain > fit.sharpness and not shared) else 0.0
-    return max(lost, largest_ratio(off[0] ** 2, to_numpy((found.errors[at, ...] ** 2).sum(axis=-1))))
+    return max(lost, largest_ratio(off[0] ** 2, to_numpy((found.errors[at] ** 2).sum(axis=-1))))
 
 
 def refit_without(
-    fit: MemberFit, targets: Array, penalties: FloatArray, index: IntArray
+    fit: MemberFit, targets: Array, penalties: FloatArray, index: IntArray, doubted: bool
 ) -> tuple[FloatArray, FloatArray]:
     """Errors on the rows of a set if a member is trained without them, (L, C, m), and how far they may be off, (L, C).
 
@@ -562,26 +567,27 @@ def refit_without(
     if rows.fit_intercept:  # differences of rows are exact where a mean is rounded
         largest = abs(X).max(axis=0) if given is None else 0.0
         X = X - X[rest[0]]
-        X = X * (abs(X) > 4 * _EPS * largest)  # a column that is constant without the set may be so up to rounding
+        X = X * (abs(X) > 4 * EPS * largest)  # a column that is constant without the set may be so up to rounding
     part = training_rows(X[rest], y[:, rest], roots[rest] ** 2, rows.fit_intercept)
     (labels, means), new = part.centred_targets, X[index] - part.feature_means
 
     def errors_of(member: MemberFit) -> FloatArray:
         predicted = member.coefficients(penalties, labels) @ new.T
-        return np.asarray((y[:, index] - means[:, None] - predicted) * roots[index])
+        return (y[:, index] - means[:, None] - predicted) * roots[index]
 
     member = factorise_carefully(replace(fit, rows=part, measurement=np.arange(X.shape[1])))
-    errors, off = errors_of(member), movement(member, errors_of)
+    errors = errors_of(member)
+    if not doubted:
+        return errors, np.zeros(errors.shape[:2])
+    off = movement(member, errors_of)
     if member.dropped and member.right is not None:  # a direction that is not zero would fit the rest of the labels
         outside = [labels - labels @ member.left.T @ member.left, new - new @ member.right.T @ member.right]
-        beyond = (outside[1] ** 2).sum() + (_EPS * new**2).sum() * _EPS  # at least the rounding of the rows
-        norms = np.sqrt((outside[0] ** 2).sum(axis=1)) * np.sqrt(beyond)
+        beyond = (outside[1] ** 2).sum() + (EPS * new**2).sum() * EPS  # at least the rounding of the rows
+        norms = np.linalg.norm(outside[0], axis=1) * np.sqrt(beyond)
         with np.errstate(divide="ignore"):
             gains = np.minimum(member.dropped**0.5 / penalties, 0.5 / penalties**0.5)  # at most √d/(d+p)
         lost = np.where(norms > 0, gains[:, None], 0.0) * norms
-        if (lost > _NOTICED * np.sqrt((errors**2).sum(axis=-1))).any() and not fit.has_rank(
-            len(member.spectrum), index
-        ):
+        if (lost > _NOTICED * np.linalg.norm(errors, axis=-1)).any() and not fit.has_rank(len(member.spectrum), index):
             off = off + lost
     return errors, off
 
@@ -659,11 +665,11 @@ class MemberPath:
         rows, self._noise, self.penalties = fit.rows, noise, penalties
         self.rows, self.feature_means = rows, rows.feature_means
         self._targets, self.target_means = rows.centred_targets if noise is None else rows.centred(rows.targets - noise)
-        lines, rank = len(penalties) * int(self._targets.shape[0]), int(fit.spectrum.shape[0])
+        lines, rank = len(penalties) * len(self._targets), len(fit.spectrum)
         is_short = keep_errors or lines <= (4 if lines * rows.n_samples <= _SMALL else 1) * rank
         places = np.arange(len(penalties)) if is_short else np.array([penalties.argmin()])
         self._fit, found = trusted(fit, self._targets, penalties[places])
-        self.rank = int(self._fit.spectrum.shape[0])
+        self.rank = len(self._fit.spectrum)
         self.degrees = residual_degrees(self._fit, penalties)
         self.independent = independent_samples(self._fit, penalties)
         self._known: dict[int, Array] = dict(zip(places.tolist(), self._unweighted(found.errors), strict=True))
@@ -685,13 +691,18 @@ class MemberPath:
         If rows are left out together, f_r^(-i) is trained without all of them.
         """
         if index not in self._known:
-            found = self._fit.left_out(self.penalties[[index]], self._targets, self._fit.rows.left_out)
-            self._known = {index: self._unweighted(found.errors)[0, ...]}
+            found = self._fit.left_out(self.penalties[[index]], self._targets, self._fit.rows.left_out, doubted=False)
+            self._known = {index: self._unweighted(found.errors)[0]}
         return self._known[index]
 
     def coefficients(self, index: int | IntArray) -> Array:
         """Weights on the unscaled features at one ridge, or at one for each target; shape (C, N_r)."""
         return self._fit.coefficients(self.penalties[index].reshape((1, -1)), self._targets, self._projected)[0, ...]
+
+    def dual(self, index: int | IntArray) -> Array:
+        """α with coefficients ``α F``, at one ridge, or at one for each target; shape (C, n)."""
+        fit, p = self._fit, self.penalties[index].reshape((-1, 1))
+        return (self._projected / (fit.spectrum + like(p, fit.spectrum))) @ fit.left
 
     def pair_errors(self, index: int, left_out: IntArray) -> Array:
         """Errors at one ridge with another row, or set of rows, i left out as well, for each i of m; shape (m, C, n).
@@ -716,12 +727,12 @@ class MemberPath:
         the first that the member interpolates.
         """
         d = self._fit.spectrum
-        return not d.shape[0] or bool(self.penalties[index] >= _RESOLVED * float(d[-1]))
+        return not len(d) or bool(self.penalties[index] >= _RESOLVED * float(d[-1]))
 
     def pair_deviations(self, left_out: IntArray) -> Array:
         """Labels less the mean of the rows without their own unit and unit i; shape (m, C, n)."""
         fit, rows = self._fit, self.rows
-        constant = replace(fit, rows=rows, known_left=rows.targets[:0, :], spectrum=fit.spectrum[:0])
+        constant = replace(fit, rows=rows, known_left=rows.targets[:0], spectrum=fit.spectrum[:0])
         return constant.pair_errors(1.0, rows.centred_targets[0], left_out, rows.left_out) / rows.root_weights
 
     def _unweighted(self, weighted: Array) -> Array:
@@ -737,7 +748,7 @@ def trusted(fit: MemberFit, targets: Array, penalties: FloatArray) -> tuple[Memb
     """
     sets = fit.rows.left_out
     found = fit.left_out(penalties, targets, sets)
-    if not fit.spectrum.shape[0]:  # also if squares of columns that vary are less than any float
+    if not len(fit.spectrum):  # also if squares of columns that vary are less than any float
         doubt = 0.0 if penalties.min() > 0 or fit.has_rank(0) else 1.0
     else:
         doubt = found.doubt if sets is not None else doubt_of_rows(fit, targets, penalties, found)
@@ -796,8 +807,8 @@ def degrees_without(fit: MemberFit, penalties: FloatArray, units: IntArray) -> F
         for where, own, inner, part in blocks:
             scaled = own * each
             A = part + scaled @ Q.T  # R_sᵀ, shape (b, m, S)
-            inverse = np.linalg.pinv(inner + scaled @ own.transpose(0, 2, 1), _LEAST_PAIR_SLACK, hermitian=True)
-            solved, AR = A.transpose(0, 2, 1) @ inverse, A @ R
+            inverse = np.linalg.pinv(inner + scaled @ own.mT, _LEAST_PAIR_SLACK, hermitian=True)
+            solved, AR = A.mT @ inverse, A @ R
             K = [B @ solved for B in (A, AR, A @ square, AR @ square)]
             found[place, where] = _degrees(*_traces_without(second, fourth, K))
     return found
@@ -806,7 +817,7 @@ def degrees_without(fit: MemberFit, penalties: FloatArray, units: IntArray) -> F
 def _scaled_gains(fit: MemberFit, penalties: FloatArray) -> FloatArray:
     """Eigenvalues of R on the member's own directions, shape (L, ρ), at most one also if it spans the samples."""
     d, p = to_numpy(fit.spectrum), penalties[:, None]
-    return np.asarray((d.min(initial=np.inf) + p if fit.spans_samples else p) / (d + p))
+    return (d.min(initial=np.inf) + p if fit.spans_samples else p) / (d + p)
 
 
 def _of_sets(fit: MemberFit, gains: FloatArray) -> Iterator[FloatArray]:
@@ -818,14 +829,14 @@ def _of_sets(fit: MemberFit, gains: FloatArray) -> Iterator[FloatArray]:
 
 def _degrees(second: FloatArray, fourth: FloatArray) -> FloatArray:
     """m, which is at least one, from the traces of R² and R⁴."""
-    return np.asarray(np.maximum(np.maximum(second, 0.0) ** 2 / np.maximum(fourth, _TINY), 1.0))
+    return np.maximum(np.maximum(second, 0.0) ** 2 / np.maximum(fourth, _TINY), 1.0)
 
 
 def _traces_without(second: FloatArray, fourth: FloatArray, K: Sequence[FloatArray]) -> tuple[FloatArray, FloatArray]:
     """Traces of (R - B)² and (R - B)⁴ from those of R² and R⁴ and from K_0 to K_3, each of shape (..., m, m)."""
     square = K[0] @ K[0]
     products = K[1], square, K[3], K[2] @ K[0], K[1] @ K[1], K[1] @ square, square @ square
-    RB, BB, RRRB, RRBB, RBRB, RBBB, BBBB = (np.trace(each, axis1=-2, axis2=-1) for each in products)
+    RB, BB, RRRB, RRBB, RBRB, RBBB, BBBB = (np.linalg.trace(each) for each in products)
     return second - 2 * RB + BB, fourth - 4 * RRRB + 4 * RRBB + 2 * RBRB - 4 * RBBB + BBBB
 
 
@@ -846,7 +857,7 @@ def _outside(fit: MemberFit, A: SparseMatrix, B: SparseMatrix) -> FloatArray:
     if fit.spans_samples:
         return np.zeros((A.shape[0], B.shape[0]))
     u, Qt = to_numpy(fit.rows.intercept_direction), to_numpy(fit.left)
-    return np.asarray((A @ B.T).toarray() - np.outer(A @ u, B @ u) - (A @ Qt.T) @ (B @ Qt.T).T)
+    return (A @ B.T).toarray() - np.outer(A @ u, B @ u) - (A @ Qt.T) @ (B @ Qt.T).T
 
 
 def independent_samples(fit: MemberFit, penalties: FloatArray) -> FloatArray:
@@ -861,8 +872,12 @@ def independent_samples(fit: MemberFit, penalties: FloatArray) -> FloatArray:
     is_rare = leverages.sum() ** 2 < min(_FEW_ROWS, len(leverages) / 6) * (leverages**2).sum()
     if rows.knows_leverages and len(d) and is_rare:
         return np.zeros(len(penalties))
-    worth = np.maximum(1 - 2 / residual_degrees(fit, penalties), _LEAST_SHARE) * rows.effective_samples
-    return np.asarray(np.minimum(worth, rows.room))
+    return np.minimum(share_of_labels(residual_degrees(fit, penalties)) * rows.effective_samples, rows.room)
+
+
+def share_of_labels(degrees: FloatArray) -> FloatArray:
+    """1 - 2/m: the share of the samples that left-out errors are worth if weights are fitted to them."""
+    return np.maximum(1 - 2 / degrees, _LEAST_SHARE)
 
 
 def member_paths(

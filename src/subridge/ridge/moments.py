@@ -17,7 +17,8 @@ Batches are merged by the update of Chan, Golub and LeVeque (1983), which has no
 Gram matrix resolves directions down to √ε, about 1e-7 of a column's spread, where rows would resolve 1e-14.
 """
 
-from collections.abc import Iterable, Sequence
+import warnings
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from copy import deepcopy
 from dataclasses import dataclass, field, replace
 from functools import cached_property, reduce
@@ -26,19 +27,21 @@ from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
-from scipy.linalg import lapack
+from scipy.linalg import lapack, solve_triangular
 
 from subridge.arrays.namespace import is_tensor, to_numpy
-from subridge.arrays.types import Array, BoolArray, FloatArray, IntArray, SparseMatrix
+from subridge.arrays.types import Array, ArrayLike, BoolArray, FloatArray, IntArray, SparseMatrix
 from subridge.model.checks import refuse_beyond_memory
 from subridge.model.ensemble import SubsetPlan
 from subridge.model.errors import DataError
+from subridge.ridge.banded import BandedSearch, SpaceKernels
 from subridge.ridge.checks import refuse_out_of_range
 from subridge.ridge.member import MemberFit, MemberPath, independent_samples, residual_degrees
-from subridge.ridge.rows import Design, TrainingRows, training_rows
+from subridge.ridge.rows import Design, LeftOutSets, TrainingRows, left_out_groups, training_rows
 
 BATCHES = 32  # with so many the standard error of a difference is known to an eighth of itself
 _EPS = float(np.finfo(np.float64).eps)
+_ASKED = 1000  # targets that say which shares are promising, as in a search on rows
 _PER_PRODUCT = 32  # bytes: the moments of a batch, those before, their sum, and a member's decomposition
 
 
@@ -47,10 +50,10 @@ _PER_PRODUCT = 32  # bytes: the moments of a batch, those before, their sum, and
 
 @dataclass(frozen=True, eq=False)
 class RowMoments:
-    """Weighted moments of some rows, centred on their own means: M² + O(M) numbers for any number of rows.
+    """Weighted moments of some rows, centred on their own means: M² + C M numbers for any number of rows.
 
-    `gram` is ``Σ w (x - x̄)(x - x̄)ᵀ``, shape (M, M); `cross` is ``Σ w (y - ȳ)(x - x̄)ᵀ``, shape (C, M); `target_gram`
-    is ``Σ w (y - ȳ)(y - ȳ)ᵀ``, shape (C, C). `gaps` counts missing values by column, shape (M,).
+    `gram` is ``Σ w (x - x̄)(x - x̄)ᵀ``, shape (M, M); `cross` is ``Σ w (y - ȳ)(x - x̄)ᵀ``, shape (C, M); `target_squares`
+    are ``Σ w (y - ȳ)²``, shape (C,). `gaps` counts missing values by column, shape (M,).
     """
 
     n_samples: int
@@ -60,7 +63,7 @@ class RowMoments:
     target_means: Array
     gram: Array
     cross: Array
-    target_gram: Array
+    target_squares: Array
     gaps: IntArray | int = 0
 
     def __add__(self, other: "RowMoments") -> "RowMoments":
@@ -81,7 +84,7 @@ class RowMoments:
             self.target_means + share * dy,
             self.gram + other.gram,
             self.cross + other.cross,
-            self.target_gram + other.target_gram,
+            self.target_squares + other.target_squares,
             self.gaps + other.gaps,
         )
         return summed._shifted(dx, dy, self.total_weight * share)
@@ -91,10 +94,10 @@ class RowMoments:
         x, y = self.feature_means, self.target_means
         return replace(self._shifted(x, y, self.total_weight), feature_means=x * 0.0, target_means=y * 0.0)
 
-    def squares(self, a: FloatArray, b: FloatArray, x: FloatArray | float, y: FloatArray) -> FloatArray:
+    def squares(self, a: FloatArray, b: FloatArray, x: FloatArray, y: FloatArray) -> FloatArray:
         """``Σ w (a (y_i - y) - b (x_i - x))²`` of every target, shape (C,), for a and y (C,), b (C, M) and x (M,)."""
-        gram, cross, own = (to_numpy(each) for each in (self.gram, self.cross, self.target_gram))
-        inside = a**2 * np.diagonal(own) - 2 * a * (cross * b).sum(axis=1) + ((b @ gram) * b).sum(axis=1)
+        gram, cross, own = (to_numpy(each) for each in (self.gram, self.cross, self.target_squares))
+        inside = a**2 * own - 2 * a * (cross * b).sum(axis=1) + ((b @ gram) * b).sum(axis=1)
         shift = a * (to_numpy(self.target_means) - y) - b @ (to_numpy(self.feature_means) - x)
         return np.asarray(np.maximum(inside, 0.0) + self.total_weight * shift**2)
 
@@ -104,7 +107,7 @@ class RowMoments:
             self,
             gram=self.gram + weight * x[:, None] * x[None, :],
             cross=self.cross + weight * y[:, None] * x[None, :],
-            target_gram=self.target_gram + weight * y[:, None] * y[None, :],
+            target_squares=self.target_squares + weight * y * y,
         )
 
 
@@ -118,7 +121,7 @@ def moments_of(X: Array | SparseMatrix, targets: Array, sample_weight: Array | N
         design = Design(rows.features, rows.feature_means, rows.root_weights)
         (g, means), w = rows.centred_targets, rows.weights
         refuse_out_of_range(rows)
-        squares = design.gram(), design.onto_features(g), g @ g.T
+        squares = design.gram(), design.onto_features(g), (g * g).sum(axis=1)
     return RowMoments(rows.n_samples, rows.total_weight, float((w * w).sum()), rows.feature_means, means, *squares)
 
 
@@ -200,12 +203,12 @@ class MomentBatches:
     def leave_batches_out(self, estimator: Any) -> FloatArray:
         """Judge an estimator on every batch, fitted to the others: exact, and without another pass over the table.
 
-        Subsets, ridges and weights are chosen again without each batch. If rows are in the order of time, or lie by
-        groups, that is fairer than leaving out single rows.
+        Subsets, ridges, shares and weights are chosen again without each batch. If rows are in the order of time, or
+        lie by groups, that is fairer than leaving out single rows.
 
         Parameters
         ----------
-        estimator : RidgeEnsembleRegressor
+        estimator : RidgeEnsembleRegressor or BandedRidge
             What to fit; it is not changed.
 
         Returns
@@ -232,9 +235,10 @@ class MomentBatches:
         found = []
         for number, each in enumerate(self.batches):
             others = replace(self, batches=self.batches[:number] + self.batches[number + 1 :])
-            model = deepcopy(estimator).fit(others)
-            coef, intercept = np.atleast_2d(model.coef_), np.atleast_1d(model.intercept_)
-            found.append(each.squares(np.ones(len(coef)), coef, 0.0, intercept).sum() / each.total_weight)
+            model, means = deepcopy(estimator).fit(others), to_numpy(each.feature_means)
+            with warnings.catch_warnings(action="ignore", category=UserWarning):  # of names that means do not have
+                coef, output = np.atleast_2d(model.coef_), np.ravel(model.predict(means[None, :]))
+            found.append(each.squares(np.ones(len(coef)), coef, means, output).sum() / each.total_weight)
         return np.array(found)
 
 
@@ -243,11 +247,12 @@ class MomentBatches:
 
 @dataclass(frozen=True, eq=False)
 class MomentRows(TrainingRows):
-    """The rows of a root R, at most M + C, that have the moments of all rows; build it by `moment_rows`.
+    """The rows of a root R, at most M + 1, that have the moments of all rows; build it by `moment_rows`.
 
-    Products of their errors, with weights of W/m for each of m, are those of all rows. `batches` are moments centred on
-    their own means, `whole` those of all rows. `has_intercept` says that R is centred: `fit_intercept` is false,
-    because the rows of R have no mean to take away. Features are divided by `scales`, shape (M,).
+    Products of their errors for a target, with weights of W/m for each of m, are those of all rows. `batches` are
+    moments centred on their own means, `whole` those of all rows. `has_intercept` says that R is centred:
+    `fit_intercept` is false, because the rows of R have no mean to take away. Features are divided by `scales`, shape
+    (M,).
     """
 
     batches: tuple[RowMoments, ...] = ()
@@ -324,16 +329,16 @@ def moment_rows(batches: Sequence[RowMoments], fit_intercept: bool, standardise:
     """Rows that have the moments of all batches together; with `standardise` in units of the columns' spread."""
     whole = merged(batches)
     used = whole if fit_intercept else whole.uncentred()
-    gram, cross, own = (to_numpy(each) for each in (used.gram, used.cross, used.target_gram))
-    M, squares, n = gram.shape[0], np.diagonal(gram).copy(), whole.n_samples
+    gram, n = to_numpy(used.gram), whole.n_samples
+    squares = np.diagonal(gram).copy()
     rounding = (n * _EPS * abs(to_numpy(whole.feature_means))) ** 2 * whole.total_weight
     constant = squares <= rounding * (1.0 if fit_intercept else 0.0)
     scales = np.sqrt(np.where(constant | (squares <= 0), 1.0, squares / whole.total_weight)) if standardise else None
-    root = _root(np.block([[gram, cross.T], [cross, own]]), np.append(constant, np.zeros(len(own), dtype=bool)))
+    root, targets = _root(gram, to_numpy(used.cross), to_numpy(used.target_squares), constant)
     weights = np.full(len(root), whole.total_weight / len(root))
     return MomentRows(
-        np.ascontiguousarray(root[:, :M].T if scales is None else root[:, :M].T / scales[:, None]),
-        np.ascontiguousarray(root[:, M:].T) / weights[0] ** 0.5,
+        np.ascontiguousarray(root.T if scales is None else root.T / scales[:, None]),
+        np.ascontiguousarray(targets.T) / weights[0] ** 0.5,
         to_numpy(used.feature_means),
         weights,
         fit_intercept=False,
@@ -344,18 +349,23 @@ def moment_rows(batches: Sequence[RowMoments], fit_intercept: bool, standardise:
     )
 
 
-def _root(gram: FloatArray, absent: BoolArray) -> FloatArray:
-    """R with ``RᵀR = gram``, shape (ρ, N), by Cholesky with pivots in units of the diagonal; `absent` columns are zero.
+def _root(gram: FloatArray, cross: FloatArray, squares: FloatArray, absent: BoolArray) -> tuple[FloatArray, FloatArray]:
+    """R, shape (ρ + 1, M), and T, shape (ρ + 1, C), with ``RᵀR = gram``, ``TᵀR = cross`` and squared columns of T.
 
-    Columns of any scale keep their digits. Directions below √(N ε) of the scaled matrix are left out.
+    R is found by Cholesky with pivots in units of the diagonal; `absent` columns are zero. Columns of any scale keep
+    their digits. Directions below √(M ε) of the scaled matrix are left out. The last row has what no feature explains
+    of each target by itself, so that products of two targets are not those of the rows.
     """
-    sizes = np.sqrt(np.maximum(np.diagonal(gram), 0.0)) * ~absent
+    sizes, M = np.sqrt(np.maximum(np.diagonal(gram), 0.0)) * ~absent, len(gram)
     inverse = np.divide(1.0, sizes, out=np.zeros_like(sizes), where=sizes > 0)
     upper, pivots, rank, _ = lapack.dpstrf(gram * inverse[:, None] * inverse)
-    root = np.zeros((max(rank, 1), len(gram)))  # nothing varies: one row of zeros
+    order, root, targets = pivots[:rank] - 1, np.zeros((rank + 1, M)), np.zeros((rank + 1, len(cross)))
     root[:rank, pivots - 1] = np.triu(upper)[:rank]
-    scaled: FloatArray = root * sizes
-    return scaled
+    if rank:
+        targets[:rank] = solve_triangular(upper[:rank, :rank], (cross * inverse)[:, order].T, trans="T")
+    rest = squares - (targets**2).sum(axis=0)
+    targets[rank] = np.sqrt(np.where(rest > M * _EPS * squares, rest, 0.0))
+    return root * sizes, targets
 
 
 # -- members --------------------------------------------------------------------------------------
@@ -400,3 +410,97 @@ def _factorised(rows: MomentRows, measurement: IntArray, least_penalty: float) -
         rank = min(rank, int((own**2 > 8 * N * _EPS * own.max(initial=0.0) ** 2).sum()))
     kept = np.arange(min(rank, max(rows.room, 0)))[::-1]  # eigenvalues ascend
     return MemberFit(rows, measurement, Qt[kept], s[kept] ** 2, V.T[kept], 0.0, dropped=float(rank < N))
+
+
+# -- a ridge per feature space --------------------------------------------------------------------
+
+
+class MomentSearch(BandedSearch):
+    """The best shares of feature spaces, and the best ridge, of every target among those seen so far.
+
+    Without `groups`, errors are those of all rows in the trace form. With them, a label for each batch, they are exact:
+    those of batches that are left out with all batches of their label. Columns of X are in units of their spread if
+    moments are to be standardised. `ridges` are set before anything is tried. If not `per_target`, one choice has the
+    least mean of error over variance.
+    """
+
+    def __init__(
+        self,
+        moments: MomentBatches,
+        spaces: Sequence[IntArray],
+        fit_intercept: bool,
+        groups: ArrayLike | None = None,
+        per_target: bool = True,
+    ) -> None:
+        self._columns, self._per_target, self._batches = spaces, per_target, moments.batches
+        self.rows = rows = moment_rows(moments.batches, fit_intercept)
+        self._groups = None if groups is None else left_out_groups(groups, len(moments.batches)).rows_of_sets
+        variances = rows.column_squares * (rows.n_samples / rows.total_weight)
+        self.units = np.where(moments.standardise & (variances > 0), 1 / np.where(variances > 0, variances, 1.0), 1.0)
+        scales = np.array([(rows.column_squares * self.units)[columns].sum() for columns in spaces])
+        self.spaces = SpaceKernels([], scales, rows.weights[:0], fit_intercept, LeftOutSets((), True))  # no kernels
+        self.variation, self.shares = to_numpy(rows.whole.target_squares), np.empty((0, len(spaces)))
+        C, G = len(self.variation), 1 if self._groups is None else len(self._groups)
+        self.loss, self.place, self.history = np.full(C, np.inf), np.full(C, -1), list[FloatArray]()
+        self.inside, self.outside = np.full((C, G), np.inf), np.full((C, G), np.inf)
+        self.asked = np.unique(np.linspace(0, C - 1, _ASKED).astype(int))
+
+    def try_shares(self, shares: FloatArray, tick: Callable[[float], None] = lambda share: None) -> None:
+        """See one draw of shares, shape (S,), at all ridges."""
+        parts = np.stack([*self._errors(shares, tick)], axis=-1)  # (L, C, G)
+        sums, first = parts.sum(axis=-1), len(self.shares) * len(self.ridges)
+        others = sums[:, :, None] - parts if parts.shape[-1] > 1 else parts  # at what these choose, a part is judged
+        outside, places = self._least(others)
+        inside = np.take_along_axis(parts, places[None], axis=0)[0]
+        self.inside = np.where(outside < self.outside, inside, self.inside)
+        self.outside = np.minimum(outside, self.outside)
+        loss, place = self._least(sums)
+        self.place = np.where(loss < self.loss, first + place, self.place)
+        self.loss, self.shares = np.minimum(loss, self.loss), np.vstack([self.shares, shares])
+        self.history.append(sums.min(axis=0)[self.asked] / np.maximum(self.variation[self.asked], 1e-300))
+
+    def _least(self, errors: FloatArray) -> tuple[FloatArray, IntArray]:
+        """The least of errors, shape (L, C, ...), over ridges, and where it is, for each target or for all together."""
+        if not self._per_target:
+            spread = np.where(self.variation > 0, self.variation, np.inf).reshape((-1, *[1] * (errors.ndim - 2)))
+            errors = np.broadcast_to((errors / spread).sum(axis=1, keepdims=True), errors.shape)
+        return errors.min(axis=0), errors.argmin(axis=0)
+
+    def _errors(self, shares: FloatArray, tick: Callable[[float], None]) -> Iterator[FloatArray]:
+        """Squared errors of what is left out, weighted sums of shape (L, C), one set after the other."""
+        places, roots = range(len(self.ridges)), self._stretches(shares)
+        if self._groups is None:
+            path = self._path(self.rows, roots)
+            yield np.stack([path.errors(place) ** 2 @ self.rows.weights for place in places])
+            tick(1)
+            return
+        for own in self._groups:
+            others = [each for number, each in enumerate(self._batches) if number not in own]
+            path = self._path(moment_rows(others, self.rows.has_intercept), roots)
+            held, one = merged(self._batches[number] for number in own), np.ones(len(self.variation))
+            maps = (path.coefficients(place) * roots for place in places)
+            yield np.stack([held.squares(one, each, path.feature_means, path.target_means) for each in maps])
+            tick(1 / len(self._groups))
+
+    def _stretches(self, shares: FloatArray) -> FloatArray:
+        """By how much every column is stretched so that one ridge serves all spaces; shape (M,), 0 in no space."""
+        found, scales = np.zeros(len(self.units)), self.spaces.scales
+        for columns, share, scale in zip(self._columns, shares, scales, strict=True):
+            found[columns] = np.sqrt(share / (scale or np.inf) * self.units[columns])
+        return found
+
+    def _path(self, rows: MomentRows, roots: FloatArray) -> MomentPath:
+        M = len(roots)
+        stretched = replace(rows, features=np.asarray(rows.features) * roots[:, None])
+        return MomentPath(stretched, SubsetPlan.from_indices([range(M)], M), 0, self.ridges)
+
+    def dual_coefficients(self) -> FloatArray:
+        """The fit of every target at its best choice: α on the root of the moments of all rows; shape (C, m)."""
+        found, (draws, places) = (
+            np.empty((len(self.place), len(self.rows.weights))),
+            np.divmod(self.place, len(self.ridges)),
+        )
+        for draw in np.unique(draws):
+            path = self._path(self.rows, self._stretches(self.shares[draw]))
+            found[draws == draw] = path.dual(places)[draws == draw]
+        return found

@@ -39,7 +39,7 @@ def decompose_carefully(
     array([1.e-18, 1.e+18])
     """
     N, n = Ft.shape
-    norms = np.sqrt(np.sum(Ft**2, axis=1))
+    norms = np.linalg.norm(Ft, axis=1)
     live = np.flatnonzero(norms > 0)
     F, norms, size = Ft[live].T, norms[live], max(n, len(live))
     if not len(norms) or not room:
@@ -49,7 +49,7 @@ def decompose_carefully(
     sharpness = 4 * EPS * np.sqrt(size) * scaled[0] / scaled[rank - 1]
     first = int(direction.any())
     if first:
-        F = np.hstack([F, (2 * np.sqrt((norms**2).sum()) * direction)[:, None]])
+        F = np.hstack([F, (2 * np.linalg.norm(norms) * direction)[:, None]])
     Q, s, Vt = _by_rotations(F) if norms.max() > _GRADED * norms.min() else np.linalg.svd(F, full_matrices=False)
     kept = slice(first, first + rank)
     right = np.zeros((rank, N))
@@ -124,7 +124,7 @@ def _powers() -> IntArray:
 def product_of_residues(A: IntArray, B: IntArray) -> IntArray:
     """``A @ B`` modulo the prime, by halves of B, so that sums of up to 2**16 products fit into 63 bits."""
     high, low = A @ (B >> 16) % _PRIME, A @ (B & 0xFFFF)
-    return np.asarray(((high << 16) + low) % _PRIME)
+    return ((high << 16) + low) % _PRIME
 
 
 def rank_of_residues(residues: IntArray) -> int:

@@ -54,7 +54,7 @@ def fractions_of_rows(row_sets: Sequence[IntArray], n_samples: int) -> FloatArra
     member = np.zeros((len(row_sets), n_samples))
     for r, index in enumerate(row_sets):
         member[r, index] = 1.0
-    return np.asarray(member @ member.T / n_samples)
+    return member @ member.T / n_samples
 
 
 def part_of_rows(rows: TrainingRows, index: IntArray) -> TrainingRows:
@@ -107,7 +107,7 @@ class PartialPath(MemberPath):
         changes = fit.output_changes(fit.scores(self._new, p), pulls, places) + take_last(shifts, places)[:, None, :]
         outside = take_last(plain, self._others) + xp.permute_dims(changes, (2, 0, 1))
         both = xp.concat([super().pair_errors(index, places), outside], axis=-1)
-        found[touched, ...] = take_last(both, self._order)
+        found[touched] = take_last(both, self._order)
         return found
 
 
@@ -124,7 +124,7 @@ def paths_on_rows(
 
 def padded(fit: MemberFit, seen: IntArray, n_samples: int) -> MemberFit:
     """The member with zeros for the rows that it does not see, so that leaving these out changes nothing."""
-    d, n = fit.spectrum, int(fit.spectrum.shape[0])
+    d, n = fit.spectrum, len(fit.spectrum)
     right = fit.design.onto_features(fit.left) / (d**0.5)[:, None] if fit.right is None else fit.right
     left = like(np.zeros((n, n_samples)), fit.left)
     left[:, seen] = fit.left

@@ -23,12 +23,12 @@ from subridge.arrays.namespace import (
 )
 from subridge.arrays.types import Array, ArrayLike, BoolArray, FloatArray, IntArray, SparseMatrix
 from subridge.model.errors import DataError, ParameterError
+from subridge.ridge.rounding import EPS
 
 if TYPE_CHECKING:
     from subridge.model.ensemble import SubsetPlan
     from subridge.ridge.member import MemberPath
 
-_EPS = float(np.finfo(np.float64).eps)
 _SLAB = 64  # rows that are transposed at once: a strided copy of all rows misses the cache, a seventh of a fit
 
 
@@ -237,7 +237,7 @@ class TrainingRows:
     @property
     def n_samples(self) -> int:
         """n."""
-        return int(self.weights.shape[0])
+        return len(self.weights)
 
     def paths(self, plan: "SubsetPlan", ridges: FloatArray) -> "list[MemberPath] | None":
         """The members of a plan along ridges (L,) or (L, k), if they are not to be factorised from these rows."""
@@ -264,7 +264,7 @@ class TrainingRows:
             return values
         order = np.argsort(self.owners, kind="stable")
         starts = np.flatnonzero(np.diff(self.owners[order], prepend=-1))
-        return np.asarray(np.add.reduceat(values[..., order], starts, axis=-1))
+        return np.add.reduceat(values[..., order], starts, axis=-1)
 
     @cached_property
     def root_weights(self) -> Array:
@@ -335,7 +335,7 @@ class TrainingRows:
                 totals = self.features.multiply(self.features).T @ self.weights - means**2 * self.total_weight
             else:
                 totals = to_numpy(namespace_of(self.features).linalg.vecdot(self.features, self.features))
-            rounding = (n * _EPS * abs(means)) ** 2 * self.total_weight / n
+            rounding = (n * EPS * abs(means)) ** 2 * self.total_weight / n
         squares = np.maximum(np.asarray(totals), 0.0) / n
         return np.where((squares > rounding) | ~np.isfinite(squares), squares, 0.0)
 
@@ -364,14 +364,14 @@ def training_rows(
     """
     if X.shape[0] != targets.shape[1]:
         raise DataError(f"X has {X.shape[0]} rows but y has {targets.shape[1]}")
-    weights = namespace_of(targets).ones_like(targets[0, :]) if sample_weight is None else sample_weight
+    weights = namespace_of(targets).ones_like(targets[0]) if sample_weight is None else sample_weight
     if not bool((weights > 0).all()):
         raise DataError("sample_weight must be positive; drop the rows of weight zero")
     if is_sparse(X):
         X = X.tocsc()
         means = (X.T @ weights) / weights.sum() * float(fit_intercept)
         return TrainingRows(X, targets, means, weights, fit_intercept, left_out, X)
-    means = weights @ X / weights.sum() if fit_intercept else X[0, :] * 0.0
+    means = weights @ X / weights.sum() if fit_intercept else X[0] * 0.0
     if is_numpy(X):
         features = np.empty(X.shape[::-1])
         for start in range(0, X.shape[0], _SLAB):
@@ -401,5 +401,5 @@ def _centre_again(features: Array, X: Array, means: Array, weights: Array) -> Ar
         again = again * 0.0
     for j in np.flatnonzero(to_numpy(spread <= X.shape[0] * eps * abs(means))).tolist():
         if bool((X[:, j] == X[0, j]).all()):
-            features[j, :] = 0.0
+            features[j] = 0.0
     return again

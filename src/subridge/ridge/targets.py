@@ -52,8 +52,8 @@ class TargetLosses(Losses):
             common, at = np.unique(places[:, 0], return_inverse=True)
             own = np.repeat(common[:, None], places[:C].size, axis=1).reshape((-1, *own.shape[1:]))
         sums, at = np.stack([self._sums_at(each) for each in own]), at.reshape((-1, C))
-        number, target = np.ogrid[: len(at), :C]
-        part = sums[at, number, target]
+        target = np.arange(C)
+        part = sums[at, np.arange(len(at))[:, None], target]
         return np.stack([part, sums.sum(axis=1)[at, target] - part]).reshape((2, -1, *part.shape[2:]))
 
     def _sums_at(self, places: IntArray) -> FloatArray:

@@ -181,6 +181,7 @@ class ChildPool(ProcessPoolExecutor):
 
     def __init__(self, n_processes: int, key: str = "", work: Work | None = None) -> None:
         super().__init__(n_processes, get_context("spawn"), _begin, (key, work))
+        self.n_processes = n_processes
         self._guard: subprocess.Popen[str] | None = None
         if os.name == "posix":
             command, unheard = [sys.executable, "-S", "-E", "-c", _GUARD], subprocess.DEVNULL

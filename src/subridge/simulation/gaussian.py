@@ -66,7 +66,7 @@ class GaussianExperiment(Fingerprinted):
         f = self.ensemble.row_fractions
         if (
             f is not None
-            and (np.abs(f - np.outer(np.diagonal(f), np.diagonal(f)))[~np.eye(len(f), dtype=bool)] > 1e-9).any()
+            and (abs(f - np.outer(np.diagonal(f), np.diagonal(f)))[~np.eye(len(f), dtype=bool)] > 1e-9).any()
         ):
             raise ParameterError(
                 "simulate draws the rows of each member independently, so that overlaps are products of fractions; "

@@ -31,7 +31,6 @@ from subridge.model.errors import (
     ParameterError,
     StoreError,
 )
-from subridge.results.schemas import TrialSchema
 from subridge.simulation.executors import ExecutorChoice, TrialArrays, ended_by_interruption, perform
 from subridge.simulation.memory import bytes_of_arrays
 from subridge.store.progress import ProgressBar
@@ -164,12 +163,12 @@ def checked_run(run: Run | None) -> Run:
 class Engine(NamedTuple):
     """How experiments of one kind are computed, by functions of modules, which other processes find by their names.
 
-    `schema` lays out the result, `bytes_needed` is the least memory for a trial, `plan` turns a budget in bytes into
+    `layout` lays out the result, `bytes_needed` is the least memory for a trial, `plan` turns a budget in bytes into
     what is worked on at once, `run_trials` runs trials by such a plan. `threads_on_a_cpu` are the threads of BLAS that
     suit this kind; None leaves the choice to the run.
     """
 
-    schema: Callable[[Any], TrialSchema]
+    layout: Callable[[Any], xr.Dataset]
     bytes_needed: Callable[[Any], int]
     plan: Callable[[Any, int], Any]
     run_trials: Callable[[Any, list[int], Any], TrialArrays]
@@ -236,8 +235,8 @@ def conduct(engine: Engine, experiment: Any, run: Run, *, progress: bool) -> xr.
     if run._is_here:  # counted once for all tasks, and judged before anything large is made or written
         job = replace(job, memory=job.memory_here())
         job.plan()
-    schema, n_trials = engine.schema(experiment), experiment.n_trials
-    needed, free = sum(8 * int(np.prod(schema.shape(name))) for name in schema.dimensions), available_memory()
+    layout, n_trials = engine.layout(experiment), experiment.n_trials
+    needed, free = layout.nbytes, available_memory()
     if needed > free // 2:
         raise BudgetError(
             f"the results of {n_trials:,} trials take {needed / 2**30:,.2f} GiB here, and may take half of the "
@@ -250,7 +249,7 @@ def conduct(engine: Engine, experiment: Any, run: Run, *, progress: bool) -> xr.
         store = TaskStore(run.store, replace(experiment, n_trials=1).fingerprint(), block, _ANOTHER)
         block = store.block
     left = dict.fromkeys(range(start, min(start + block, n_trials)) for start in range(0, n_trials, block))
-    n_tasks, arrays = len(left), schema.empty()
+    n_tasks, arrays = len(left), {str(name): np.full(each.shape, np.nan) for name, each in layout.items()}
 
     def put(trials: range, values: TrialArrays) -> None:
         for name, part in values.items():
@@ -258,10 +257,10 @@ def conduct(engine: Engine, experiment: Any, run: Run, *, progress: bool) -> xr.
         del left[trials]
 
     def read(store: TaskStore) -> None:
-        for trials, values in store.sound(list(left), schema.dimensions):
+        for trials, values in store.sound(list(left), arrays):
             if store.version != __version__ and len(left) == n_tasks:
                 # The first task is computed again: another version of the package may give other numbers.
-                again = dict(_performed(job, iter([trials]), schema, run))[trials]
+                again = dict(_performed(job, iter([trials]), layout, run))[trials]
                 if any(not np.array_equal(again[name], part) for name, part in values.items()):
                     raise StoreError(
                         f"store {store.path} was written by subridge {store.version}, and this version ({__version__}) "
@@ -286,7 +285,7 @@ def conduct(engine: Engine, experiment: Any, run: Run, *, progress: bool) -> xr.
                 # In random order, or runs that share a store would repeat each other's tasks.
                 tasks = random.sample(list(left), len(left))
                 missing = (trials for trials in tasks if store is None or not store.has(trials))
-                for trials, values in _performed(job, missing, schema, run):
+                for trials, values in _performed(job, missing, layout, run):
                     if store is not None:
                         store.write(trials, values)
                     put(trials, values)
@@ -300,11 +299,11 @@ def conduct(engine: Engine, experiment: Any, run: Run, *, progress: bool) -> xr.
         if isinstance(error, ClusterError):
             raise ClusterError(f"{error}. {kept}") from error
         raise InterruptedRun(f"interrupted: {kept}") from error
-    return schema.dataset(arrays)
+    return layout.copy(data=arrays)
 
 
-def _performed(job: Job, tasks: Iterator[range], schema: TrialSchema, run: Run) -> Iterator[tuple[range, TrialArrays]]:
-    """Results of tasks, checked to be finite, in the shape of the schema."""
+def _performed(job: Job, tasks: Iterator[range], layout: xr.Dataset, run: Run) -> Iterator[tuple[range, TrialArrays]]:
+    """Results of tasks, checked to be finite, without the axes of length one that are not swept."""
     here = ((trials, job(trials)) for trials in tasks)
     for trials, values in here if run._is_serial else perform(job, tasks, run.executor, run.scheduler):
         for name, part in values.items():
@@ -313,4 +312,4 @@ def _performed(job: Job, tasks: Iterator[range], schema: TrialSchema, run: Run) 
                     f"{name} of trials {trials.start} to {trials.stop - 1} is not finite: a factorisation broke down. "
                     "Use dtype='float64', or a larger ridge"
                 )
-        yield trials, schema.without_single_axes(values)
+        yield trials, {name: part.reshape(-1, *layout[name].shape[1:]) for name, part in values.items()}

@@ -17,7 +17,7 @@ from subridge.model.checks import (
 )
 from subridge.model.ensemble import Ensemble, SubsetPlan
 from subridge.model.problem import EquicorrelatedProblem, Problem
-from subridge.results.schemas import TrialSchema, classification, simulated_curves
+from subridge.results.schemas import classification, simulated_curves
 from subridge.simulation import memory, training, voting
 from subridge.simulation.classification import MOST_TRIALS, ClassificationExperiment, make_classification
 from subridge.simulation.gaussian import GaussianExperiment, feature_count
@@ -137,7 +137,7 @@ def simulate(
     return conduct(GAUSSIAN, experiment, run, progress=progress)
 
 
-def _curves(e: GaussianExperiment) -> TrialSchema:
+def _curves(e: GaussianExperiment) -> xarray.Dataset:
     """Names, dimensions and coordinates of what `simulate` returns."""
     drawn, sizes = "once", e.plan_of(0).subset_sizes.tolist()
     if "subsets" in e.redraw:
@@ -273,7 +273,7 @@ def simulate_classification(
     return conduct(CLASSIFICATION, experiment, run, progress=progress)
 
 
-def _errors(e: ClassificationExperiment) -> TrialSchema:
+def _errors(e: ClassificationExperiment) -> xarray.Dataset:
     """Names, dimensions and coordinates of what `simulate_classification` returns."""
     return classification(
         n_trials=e.n_trials,

@@ -7,15 +7,7 @@ from typing import cast
 import numpy as np
 
 from subridge.arrays.machine import stacked_normals
-from subridge.arrays.namespace import (
-    device_of,
-    like,
-    namespace_of,
-    rows_times_transpose,
-    select_rows,
-    take_last,
-    to_numpy,
-)
+from subridge.arrays.namespace import batched_product, device_of, like, namespace_of, select_rows, take_last, to_numpy
 from subridge.arrays.types import Array, FloatArray
 from subridge.model.aggregation import LinearAggregation
 from subridge.model.ensemble import Ensemble, SubsetPlan
@@ -64,7 +56,7 @@ class Batch:
         """What a member sees of the features, shape (B, P, N_r)."""
         if len(self.plans) == 1:
             return self.plans[0].measure(r, self.features)
-        seen = [plan.measure(r, self.features[b, ...]) for b, plan in enumerate(self.plans)]
+        seen = [plan.measure(r, self.features[b]) for b, plan in enumerate(self.plans)]
         return namespace_of(self.features).stack(seen, axis=0)
 
     def add_lifted(self, r: int, weights: Array, into: Array) -> None:
@@ -87,7 +79,7 @@ def draw_batch(experiment: GaussianExperiment, trials: list[int], n_rows: int, t
 
     features = problem.signal_covariance.colour(normals(SIGNAL, n_rows, problem.signal_covariance.white_size))
     teachers = like(np.stack([e.teacher_of(trial) for trial in trials]) / np.sqrt(e.n_features), features)
-    labels = rows_times_transpose(teachers[:, None, :], features)[:, 0, :]
+    labels = batched_product(teachers[:, None, :], features.mT)[:, 0, :]
     zeta = float(problem.label_noise.reshape(()))
     if zeta:
         labels = labels + zeta * normals(LABEL_NOISE, n_rows)
@@ -122,8 +114,8 @@ def train_member(experiment: GaussianExperiment, batch: Batch, sizes: tuple[int,
         points = []
         for P in sizes:
             seen = [(experiment.row_sets_of(trial, P) or [])[r] for trial in batch.trials]
-            own = xp.stack([select_rows(F[b, ...], index) for b, index in enumerate(seen)])
-            labels = xp.stack([take_last(targets[b, ...], index) for b, index in enumerate(seen)])
+            own = xp.stack([select_rows(F[b], index) for b, index in enumerate(seen)])
+            labels = xp.stack([take_last(targets[b], index) for b, index in enumerate(seen)])
             points.append(weights_along_curve(own, labels, (len(seen[0]),), ridges, scale=scale))
         weights = xp.concat(points, axis=2) / root
     if len(etas) > 1:
@@ -174,11 +166,11 @@ def curves_of_batch(experiment: GaussianExperiment, batch: Batch, sizes: tuple[i
 
 def _error_products(experiment: GaussianExperiment, batch: Batch, predictors: Array) -> FloatArray:
     """E_rr′ of eq. 5 (SingleErrorTerm) without readout noise, for predictors (B, ..., q, M) of shape (B, ..., q, q)."""
-    xp, problem = namespace_of(predictors), experiment.finite_problem
+    problem = experiment.finite_problem
     error = predictors - batch.teachers[:, None, None, None, None, :]
-    products = error @ xp.matrix_transpose(problem.signal_covariance.apply_rows(error))
+    products = error @ problem.signal_covariance.apply_rows(error).mT
     if experiment.has_feature_noise:
-        products = products + predictors @ xp.matrix_transpose(problem.noise_covariance.apply_rows(predictors))
+        products = products + predictors @ problem.noise_covariance.apply_rows(predictors).mT
     return to_numpy(products)
 
 
@@ -191,7 +183,7 @@ def _training_errors(batch: Batch, predictors: Array, noises: Array, sizes: tupl
     for group in np.array_split(np.arange(n_sizes), min(n_sizes, GROUPS)):
         first, after, P = int(group[0]), int(group[-1]) + 1, sizes[group[-1]]
         rows = xp.reshape(predictors[:, :, first:after, ...], (B, -1, M))
-        residuals = batch.labels[:, None, :P] - rows_times_transpose(rows, batch.features[:, :P, :])
+        residuals = batch.labels[:, None, :P] - batched_product(rows, batch.features[:, :P, :].mT)
         if batch.readout is not None:
             shares = xp.reshape(noises[:, :, first:after, ...], (B, rows.shape[1], -1))
             residuals = residuals - shares @ batch.readout[:, :, :P]
@@ -209,7 +201,7 @@ def _weights_of_trial(
     Left-out samples do not show the readout noise that members have when they predict, so it is added.
     """
     plan = batch.plans[b if len(batch.plans) > 1 else 0]
-    features, labels = to_numpy(batch.features[b, ...]), to_numpy(batch.labels[b, ...])
+    features, labels = to_numpy(batch.features[b]), to_numpy(batch.labels[b])
     weights = np.empty((len(experiment.ridge_table), len(sizes), len(experiment.noise_table), plan.n_members))
     for s, P in enumerate(sizes):
         rows = training_rows(features[:P], labels[None, :P], None, False)

@@ -94,7 +94,7 @@ def _vote(
     scales = like(np.where(inside, 1 / np.sqrt(sizes)[:, None], 0.0), test)[:, None, :]
     F = gathered(features, rows, columns) * scales
     F_test = gathered(test, np.arange(len(e.test_labels))[None, :], columns) * scales
-    targets = xp.matrix_transpose(gathered(labels, rows, np.arange(len(e.classes))[None, :]))
+    targets = gathered(labels, rows, np.arange(len(e.classes))[None, :]).mT
     fresh: list[Array] = []
     if e.has_noise:
         targets = xp.concat([targets, _normals(e, members, e.n_samples[-1], TRAINING_NOISE)], axis=1)
@@ -106,7 +106,7 @@ def _vote(
     for l, ridge in enumerate(e.ridges.tolist()):
         weights = trained[:, ridges.index(ridge), ...] if ridge else ridgeless
         G, n, n_rhs, N = weights.shape
-        flat = xp.reshape(weights, (G, n * n_rhs, N)) @ xp.matrix_transpose(F_test)
+        flat = xp.reshape(weights, (G, n * n_rhs, N)) @ F_test.mT
         scores = xp.reshape(flat, (G, n, n_rhs, len(e.test_labels)))
         for draw, tally in enumerate(tallies[l]):
             # Training on y - ηξ subtracts η times the scores of ξ; testing adds fresh noise.

@@ -19,12 +19,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from subridge.arrays.types import FloatArray
-from subridge.model.aggregation import MemberMoments, Outputs
+from subridge.model.aggregation import MemberMoments, Outputs, of_pairs, outer, quotient
 from subridge.model.errors import ParameterError
 from subridge.model.shift import DeadFeatures, TestLaw
 from subridge.theory import rounding
-from subridge.theory.grid import EquicorrelatedGrid
-from subridge.theory.prop2 import bulk_of_members, gamma_of, mixed, outer, shares_along
+from subridge.theory.grid import EquicorrelatedGrid, readout
+from subridge.theory.prop2 import bulk_of_members, gamma_of, mixed, shares_along
 
 
 def probability_of(test: TestLaw) -> float:
@@ -38,35 +38,33 @@ def probability_of(test: TestLaw) -> float:
 
 
 def dead_errors(
-    f: float, errors: NDArray[Any], readout: FloatArray, weights: NDArray[Any], power: FloatArray, missed: NDArray[Any]
+    f: float, errors: NDArray[Any], eta2: FloatArray, weights: NDArray[Any], power: FloatArray, missed: NDArray[Any]
 ) -> NDArray[Any]:
     """E^t_rs from E_rs, δ_rs η_r² and (a + s c) W_rs, shape (..., k, k), v, shape (...), and l_r, shape (..., k)."""
     h = 1 - f
-    lost = f * f * power[..., None, None] + f * h * (missed[..., :, None] + missed[..., None, :])
+    lost = f * f * power[..., None, None] + f * h * np.add(*of_pairs(missed))
     kept = h * (h * errors + f * weights) if h > 0 else 0.0  # nothing, however large
-    return np.asarray(kept + (1 - h * h) * readout + lost)
+    return np.asarray(kept + (1 - h * h) * eta2 + lost)
 
 
 @np.errstate(invalid="ignore", divide="ignore", over="ignore")
 def dead_moments(
-    grid: EquicorrelatedGrid, n_features: int | None, f: float, moments: MemberMoments, bounds: FloatArray
+    grid: EquicorrelatedGrid, f: float, moments: MemberMoments, bounds: FloatArray
 ) -> tuple[MemberMoments, FloatArray]:
     """Moments of members and target where features fail, from those on complete data, and the rounding of the pairs."""
     if f == 0:
         return moments, bounds
     found, kappa_bar = bulk_of_members(grid)
-    rho2 = grid.aligned if n_features is None else grid.rho2
-    T = np.full(grid.spike.shape, np.inf) if n_features is None else grid.spike * n_features
-    fit = shares_along(grid, kappa_bar, T)[0]
-    a, b, variance, z2, share = (
-        field[..., None, None] for field in (grid.a, grid.b, grid.a + grid.spike, grid.zeta**2, rho2)
+    fit = shares_along(grid, kappa_bar)[0]
+    a, b, variance, z2, rho2 = (
+        field[..., None, None] for field in (grid.a, grid.b, grid.a + grid.spike, grid.zeta**2, grid.rho2)
     )
     E, (missed, v), h = moments.pairs, moments.with_target(), 1 - f
-    gamma, eta2 = gamma_of(grid, found), np.eye(moments.n_members) * grid.eta[..., :, None] ** 2
-    across = np.where(a > 0, b / a, 0.0) ** 2 * grid.nu * outer(found.sigma)
+    gamma, eta2 = gamma_of(grid, found), readout(grid)
+    across = quotient(b, a) ** 2 * grid.nu * outer(found.sigma)
     per = np.where(gamma > 0, gamma / a, 0.0)
     shared = np.where(gamma > 0, per * (E + z2), 0.0)
-    W = variance * (mixed(share, across, outer(fit) * (grid.nu / outer(grid.own))) + shared)
+    W = variance * (mixed(rho2, across, outer(fit) * (grid.nu / outer(grid.own))) + shared)
     known = moments.outputs
     if known is not None:
         F, dF = (h * h * part + rest for part, rest in ((known.F, (1 - h * h) * eta2 + f * h * W), (known.dF, 0.0)))
@@ -74,6 +72,6 @@ def dead_moments(
             h * known.c, F, h * known.dc, dF + rounding.closed_form_outputs_doubt(found, known.c, F)[1], known.dv
         )
     pairs = dead_errors(f, E, eta2, W, v, missed)
-    size = dead_errors(f, np.abs(E), eta2, np.abs(W), v, v[..., None] + np.abs(missed))
+    size = dead_errors(f, abs(E), eta2, abs(W), v, v[..., None] + abs(missed))
     doubt = (h * h + f * h * variance * per) * bounds + rounding.closed_form_outputs_doubt(found, missed, size)[1]
     return MemberMoments(pairs, f * v[..., None] + h * missed, v, known), doubt

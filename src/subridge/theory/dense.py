@@ -58,7 +58,7 @@ def dense_tables(problem: Problem, plan: SubsetPlan, *, accurate: bool, known_ra
     S, O, w = problem.signal_covariance, problem.noise_covariance, problem.teacher_weights
     keys = [(A.ndim, A.tobytes()) for A in plan.measurements]
     # Measurements are scaled by powers of two, so that their squares neither overflow nor underflow.
-    units = [1.0 if A.ndim == 1 else 2.0 ** np.floor(np.log2(np.abs(A).max() or 1.0)) for A in plan.measurements]
+    units = [1.0 if A.ndim == 1 else 2.0 ** np.floor(np.log2(abs(A).max() or 1.0)) for A in plan.measurements]
     plan = SubsetPlan(tuple(A if u == 1 else A / u for A, u in zip(plan.measurements, units, strict=True)), M)
     first = {r: keys.index(key) for r, key in enumerate(keys)}  # members that see the same are built once
     known = {r: _member(problem, plan, r, units[r], known_rank, accurate=accurate) for r in set(first.values())}
@@ -77,7 +77,7 @@ def dense_tables(problem: Problem, plan: SubsetPlan, *, accurate: bool, known_ra
             R.fit * (R.whiten.T @ plan.measure(r, Sx[s] - Ob[s])) / M,
             T.fit * (T.whiten.T @ plan.measure(s, Sx[r] - Ob[r])) / M,
             max(left, 0.0) if same else left,
-            2 * EPS * float(np.abs(Sx[r]) @ T.terms + np.abs(Sx[s]) @ R.terms) / M,
+            2 * EPS * float(abs(Sx[r]) @ T.terms + abs(Sx[s]) @ R.terms) / M,
         )
     power = max(float(w @ S.apply(w)), 0.0) / M
     refine = any(member.may_be_refined for member in built)
@@ -112,24 +112,24 @@ def _member(problem: Problem, plan: SubsetPlan, r: int, unit: float, rank: int |
         seen = (start != 0) & (spread > 0)
         sizes = spread[seen, None]
         direct = ((sizes**2 <= d) | (d <= found.blurred)) & (not found.is_plain)
-        own = few * np.sqrt(np.sum((np.where(direct, sizes, d / sizes) * np.abs(start[seen, None])) ** 2, axis=0))
+        own = few * np.linalg.norm(np.where(direct, sizes, d / sizes) * start[seen, None], axis=0)
     else:  # H itself is rounded: |δH_ij| ≤ eps·a_i a_j with a = |A| √diag Σ
         theta = np.maximum(theta, 4 * EPS * np.sum((spread[:, None] * Z) ** 2, axis=0))
     lifted = plan.lift(r, step)
-    terms = np.abs(w - begun) + (np.abs(lifted) if chooses else np.abs(A).T @ np.abs(step))
+    terms = abs(w - begun) + (abs(lifted) if chooses else abs(A).T @ abs(step))
     residual, weights = w - begun - lifted, plan.lift(r, start + step)
     reach, noise = np.sqrt(_size(S, w - begun) + _size(O, begun)), _size(O, weights)
     left = float(np.sqrt(_size(S, residual) + noise))
     most = len(A)
     if not chooses:  # the rank of the rows, each at its own scale
-        norms = np.sqrt(np.sum(A**2, axis=1, keepdims=True))
+        norms = np.linalg.norm(A, axis=1, keepdims=True)
         most = int(np.linalg.matrix_rank(A / np.where(norms > 0, norms, 1.0), rtol=8 * max(A.shape) * EPS))
     blurred, root, unit = np.sqrt(theta * EPS), float(np.sqrt(M)), M / len(A) * unit**2
     doubt = TableDoubt(
         theta,
         # A step of refinement moves large loadings by what small directions, known less well, seem to have in common.
         (blurred * (own + reach) + few * np.sqrt(theta * np.cumsum(theta * solved**2))) / root,
-        (np.abs(solved) + blurred * reach) / root,
+        (abs(solved) + blurred * reach) / root,
         (blurred * left + EPS * np.sqrt(_size(S, terms) + noise)) / root,
         left / root,
         1.0 if found.is_plain else float(few),
@@ -236,5 +236,5 @@ def _measured(problem: Problem, plan: SubsetPlan, r: int, s: int) -> FloatArray:
 
 def _size(covariance: Covariance, x: FloatArray) -> float:
     """What the rounding of xᵀΣx is relative to: its terms if they add up, their squares if they do not."""
-    size = np.abs(x)
+    size = abs(x)
     return 2 * max(float(size @ covariance.apply(size)), float(covariance.variances_of_features() @ size**2), 0.0)

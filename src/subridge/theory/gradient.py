@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from subridge.arrays.types import ArrayLike, FloatArray
+from subridge.model.aggregation import of_pairs, outer
 from subridge.model.checks import extended_non_negative
 from subridge.model.ensemble import Ensemble, refuse_row_fractions
 from subridge.model.errors import ParameterError
@@ -71,7 +72,7 @@ def pair_errors(grid: EquicorrelatedGrid, left: Member, right: Member, overlap: 
 
     The second is the power of the target's part orthogonal to 1 that the two members miss, added up.
     """
-    a, b, alpha, rho2 = (field[..., None, None] for field in (grid.a, grid.b, grid.alpha, grid.aligned))
+    a, b, alpha, rho2 = (field[..., None, None] for field in (grid.a, grid.b, grid.alpha, grid.rho2))
 
     def fitted(member: Member) -> Any:
         """The share σ of its bulk that a member fits: νσ² - (α + ν + t)σ + α = 0 with t = λν/a."""
@@ -87,12 +88,6 @@ def pair_errors(grid: EquicorrelatedGrid, left: Member, right: Member, overlap: 
     noise = gamma * zeta**2 + np.eye(overlap.shape[-1]) * left.eta * right.eta
     with np.errstate(divide="ignore", invalid="ignore"):
         return ((1 - rho2) * across + rho2 * along + noise) / (1 - gamma), missed
-
-
-def members_of(grid: EquicorrelatedGrid) -> tuple[Member, Member]:
-    """The members as left and as right sides of all pairs."""
-    each = grid.own, grid.lam, grid.eta
-    return Member(*(x[..., :, None] for x in each)), Member(*(x[..., None, :] for x in each))
 
 
 def risk_gradient(problem: EquicorrelatedProblem, ensemble: Ensemble, sample_ratio: ArrayLike) -> RiskGradient:
@@ -144,10 +139,11 @@ def risk_gradient(problem: EquicorrelatedProblem, ensemble: Ensemble, sample_rat
         raise ParameterError("correlation is 1 and feature_noise 0, so that nothing varies with the ridge; lower it")
     at = risk(problem, ensemble, alpha)  # refuses a ridge that is too negative
     w = ensemble.aggregation.weights(at.moments)
-    both, (left, right) = w[..., :, None] * w[..., None, :], members_of(grid)
+    both, sides = outer(w), zip(*(of_pairs(x) for x in (grid.own, grid.lam, grid.eta)), strict=True)
+    left, right = (Member(*side) for side in sides)
     own, zeta, ih = np.eye(ensemble.n_members), grid.zeta[..., None, None], 1j * _STEP
     # E(w) = (1-Σw)² v + 2(1-Σw) wᵀ(v - c) + wᵀEw; where an aligned teacher makes v infinite, Σw = 1.
-    alone = own * (w * (1 - w.sum(axis=-1, keepdims=True)))[..., None] * (grid.aligned == 0)[..., None, None]
+    alone = own * (w * (1 - w.sum(axis=-1, keepdims=True)))[..., None] * (grid.rho2 == 0)[..., None, None]
     known = np.isfinite(at.total)[..., None, None]
 
     def slope(

@@ -5,6 +5,7 @@ from typing import NamedTuple
 import numpy as np
 
 from subridge.arrays.types import BoolArray, FloatArray, IntArray
+from subridge.model.aggregation import outer
 from subridge.model.checks import of_kind
 from subridge.model.ensemble import Ensemble
 from subridge.model.errors import ParameterError
@@ -31,9 +32,9 @@ def common_shape(**shapes: tuple[int, ...]) -> tuple[int, ...]:
         raise ParameterError(f"leading shapes do not broadcast together: {listed}; add axes of length 1") from error
 
 
-def over_alpha(product: FloatArray, alpha: FloatArray) -> FloatArray:
-    """γ = product/α, and 0 at α = 0, where the product is of order α². Its shape includes that of α."""
-    return np.divide(product, alpha, out=np.zeros_like(product), where=alpha > 0)
+def reciprocal(alpha: FloatArray) -> FloatArray:
+    """1/α, and 0 where α is 0 or infinite."""
+    return np.divide(1.0, alpha, out=np.zeros(alpha.shape), where=(alpha > 0) & np.isfinite(alpha))
 
 
 def row_fractions(ensemble: Ensemble) -> FloatArray:
@@ -44,8 +45,7 @@ def row_fractions(ensemble: Ensemble) -> FloatArray:
 
 def row_factors(f: FloatArray) -> FloatArray:
     """f_rs/(f_r f_s), by which γ_rs is larger than if all members saw all rows; shape (..., k, k)."""
-    own = np.diagonal(f, axis1=-2, axis2=-1)
-    return np.asarray(f / (own[..., :, None] * own[..., None, :]))
+    return np.asarray(f / outer(np.linalg.diagonal(f)))
 
 
 class GeneralGrid(NamedTuple):
@@ -89,19 +89,21 @@ class EquicorrelatedGrid(NamedTuple):
     alpha: FloatArray
     zeta: FloatArray
     omega2: FloatArray  # ω²
-    rho2: FloatArray  # ρ²
-    aligned: FloatArray  # ρ², but zero at c = 0, where no direction is special
+    rho2: FloatArray  # ρ², but zero at c = 0 for M → ∞, where no direction is special
     b: FloatArray  # s(1-c), variance of the signal orthogonal to 1
     a: FloatArray  # s(1-c) + ω²
     spike: FloatArray  # s c, variance along 1 per feature
+    T: FloatArray  # s c M, infinite for M → ∞
     nu: FloatArray  # subset and overlap fractions, (..., k, k)
     lam: FloatArray  # (..., k)
     eta: FloatArray  # (..., k)
     rows: FloatArray  # fractions f_r of the rows and their overlaps, (..., k, k)
 
     @classmethod
-    def of(cls, problem: EquicorrelatedProblem, ensemble: Ensemble, alpha: FloatArray) -> "EquicorrelatedGrid":
-        """Broadcast every parameter to one leading shape, with the member as the last axis."""
+    def of(
+        cls, problem: EquicorrelatedProblem, ensemble: Ensemble, alpha: FloatArray, n_features: int | None = None
+    ) -> "EquicorrelatedGrid":
+        """Broadcast every parameter to one leading shape, with the member as the last axis; None is M → ∞."""
         nu, k = ensemble.fractions, ensemble.n_members
         shape = common_shape(
             fractions=nu.shape[:-2],
@@ -111,8 +113,9 @@ class EquicorrelatedGrid(NamedTuple):
             **{name: getattr(problem, name).shape for name in problem.__dataclass_fields__},
         )
         s, c, omega2, rho2 = problem.data_scale, problem.correlation, problem.feature_noise**2, problem.alignment**2
-        aligned, b = np.where(c > 0, rho2, 0.0), s * (1 - c)
-        scalars = (alpha, problem.label_noise, omega2, rho2, aligned, b, b + omega2, s * c)
+        b, spike, T = s * (1 - c), s * c, np.inf if n_features is None else s * c * n_features
+        rho2 = np.where((c > 0) | np.isfinite(T), rho2, 0.0)
+        scalars = (alpha, problem.label_noise, omega2, rho2, b, b + omega2, spike, T)
         return cls._make(
             [np.broadcast_to(scalar, shape) for scalar in scalars]
             + [np.broadcast_to(nu, (*shape, k, k))]
@@ -123,12 +126,12 @@ class EquicorrelatedGrid(NamedTuple):
     @property
     def own(self) -> FloatArray:
         """ν_rr, shape (..., k)."""
-        return np.diagonal(self.nu, axis1=-2, axis2=-1)
+        return np.linalg.diagonal(self.nu)
 
     @property
     def seen(self) -> FloatArray:
         """f_r, shape (..., k)."""
-        return np.diagonal(self.rows, axis1=-2, axis2=-1)
+        return np.linalg.diagonal(self.rows)
 
     def lean(self) -> "EquicorrelatedGrid":
         """The same grid for long arithmetic: an axis along which a field is constant has length one in that field."""
@@ -143,3 +146,8 @@ class EquicorrelatedGrid(NamedTuple):
     def take(self, rows: IntArray) -> "EquicorrelatedGrid":
         """Some points of a flat grid."""
         return EquicorrelatedGrid(*(field[rows] for field in self))
+
+
+def readout(grid: GeneralGrid | EquicorrelatedGrid) -> FloatArray:
+    """δ_rs η_r², shape (..., k, k)."""
+    return np.eye(grid.eta.shape[-1]) * grid.eta[..., None] ** 2

@@ -15,9 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from subridge.arrays.types import FloatArray, IntArray
-from subridge.model.aggregation import LinearAggregation, MemberMoments, Outputs
+from subridge.model.aggregation import LinearAggregation, MemberMoments, Outputs, of_pairs, outer, quotient
 from subridge.theory.dead import dead_errors
-from subridge.theory.grid import EquicorrelatedGrid, GeneralGrid, row_factors
+from subridge.theory.grid import EquicorrelatedGrid, GeneralGrid, readout, row_factors
 from subridge.theory.prop1 import pair_bias
 from subridge.theory.prop2 import aligned_bias, bulk_of_members, unaligned_bias
 from subridge.theory.saddle_point import effective_ridge, floor
@@ -56,30 +56,30 @@ class Landscape:
         """E_g at κ̄ (n, k), infinite where rounding left the branch, and its derivative along `direction`, (n,) each."""
         bias, gamma, c, alike = self.forms(kappa_bar + 1j * STEP * direction, rows)
         z2, power = self.grid.zeta[rows, None, None] ** 2, self.power[rows]
-        readout = np.eye(kappa_bar.shape[1]) * self.grid.eta[rows, :, None] ** 2
-        pairs = (bias + gamma * z2 + readout) / (1.0 - gamma)  # eq. 9 (GeneralErr)
+        eta2 = np.eye(kappa_bar.shape[1]) * self.grid.eta[rows, :, None] ** 2
+        pairs = (bias + gamma * z2 + eta2) / (1.0 - gamma)  # eq. 9 (GeneralErr)
         if self.on_test is not None:
             pairs = self.on_test(kappa_bar + 1j * STEP * direction, rows, pairs)
-        inside = np.all(np.diagonal(gamma.real, axis1=-2, axis2=-1) < 1, axis=-1)
+        inside = np.all(np.linalg.diagonal(gamma.real) < 1, axis=-1)
         pairs = np.where(inside[:, None, None], pairs, np.eye(kappa_bar.shape[1]))
         moments = MemberMoments(pairs.real)
         if not self.aggregation.sums_to_one:
-            both = c[:, :, None] * c[:, None, :]
-            added = gamma * (pairs + z2) + readout
+            both = outer(c)
+            added = gamma * (pairs + z2) + eta2
             F = alike.real * both.real + added.real
             outputs = Outputs(c.real, F, 0 * c.real, 0 * F, np.zeros(power.shape))
             moments = MemberMoments(pairs.real, power[:, None] - c.real, power, outputs)
         w = self.aggregation.weights(moments)
-        slope = (w[:, :, None] * w[:, None, :] * pairs.imag).sum(axis=(-2, -1))
+        slope = (outer(w) * pairs.imag).sum(axis=(-2, -1))
         if not self.aggregation.sums_to_one:
             # With best weights Σ_r w_r (Σ_s F_rs w_s - c_r) = 0, and the derivatives of c and F all but cancel
             # where much is fitted. That of F_rs/(c_r c_s) is left, and where members differ that of log c_r.
             ratio = alike + np.where(both.real > 0, added / both, 0.0)
-            defect = np.sum(F * w[:, None, :], axis=-1) - c.real
+            defect = (F * w[:, None, :]).sum(axis=-1) - c.real
             total = w.sum(axis=-1, keepdims=True)
-            defect = defect - np.sum(w * defect, axis=-1, keepdims=True) / np.where(total > 0, total, 1.0)
-            rate = np.where(c.real > 0, c.imag / c.real, 0.0)
-            free = (w[:, :, None] * w[:, None, :] * both.real * ratio.imag).sum(axis=(-2, -1))
+            defect = defect - quotient((w * defect).sum(axis=-1, keepdims=True), total)
+            rate = quotient(c.imag, c.real)
+            free = (outer(w) * both.real * ratio.imag).sum(axis=(-2, -1))
             free = free + 2 * (w * defect * rate).sum(axis=-1)
             slope = np.where(np.isinf(power), slope, free)  # weights sum to one where the power is infinite
         return np.where(inside, moments.risk_of(w), np.inf), slope / STEP
@@ -94,21 +94,21 @@ def general_landscape(
     seen, shared = grid.alpha[:, None] * np.diagonal(grid.rows), row_factors(grid.rows)
 
     def ridge(kappa_bar: ComplexArray, rows: IntArray | slice) -> ComplexArray:
-        return np.stack([s.ridge(seen[rows, r], kappa_bar[:, r]) for r, s in enumerate(spectra)], axis=-1)
+        return np.column_stack([s.ridge(seen[rows, r], kappa_bar[:, r]) for r, s in enumerate(spectra)])
 
     def inverse(lam: FloatArray, rows: IntArray) -> FloatArray:
         roots = [effective_ridge(s, seen[rows, r], lam[:, r], clip=True)[0] for r, s in enumerate(spectra)]
-        return np.stack(roots, axis=-1)
+        return np.column_stack(roots)
 
     def forms(kappa_bar: ComplexArray, rows: IntArray) -> tuple[ComplexArray, ...]:
         """The bias by the form whose terms are smaller."""
         shares = [s.shares(kappa_bar[:, r]) for r, s in enumerate(spectra)]
         small = [
             tables.pairs[r, r].left_over + psi.real**2 @ member.squares
-            <= tables.signal_power + 2 * np.abs(phi.real) @ member.squares
+            <= tables.signal_power + 2 * abs(phi.real) @ member.squares
             for r, ((phi, psi), member) in enumerate(zip(shares, tables.members, strict=True))
         ]
-        c = np.stack([phi @ member.squares for (phi, _), member in zip(shares, tables.members, strict=True)], axis=-1)
+        c = np.column_stack([phi @ member.squares for (phi, _), member in zip(shares, tables.members, strict=True)])
         bias, gamma, alike = np.zeros((3, len(rows), k, k), dtype=kappa_bar.dtype)
         for (r, s), pair in tables.pairs.items():
             (phi_r, _), (phi_s, _) = shares[r], shares[s]
@@ -127,7 +127,7 @@ def general_landscape(
         aggregation,
         power,
         power,
-        np.stack([floor(spectrum, seen[:, r])[0] for r, spectrum in enumerate(spectra)], axis=-1),
+        np.column_stack([floor(spectrum, seen[:, r])[0] for r, spectrum in enumerate(spectra)]),
         values if len(values) else np.ones(1),
         ridge,
         inverse,
@@ -137,7 +137,7 @@ def general_landscape(
 
 
 def _general_on_test(test: ShiftedTables, grid: GeneralGrid) -> OnTest:
-    shared, eta2 = row_factors(grid.rows), np.eye(grid.eta.shape[1]) * grid.eta[:, :, None] ** 2
+    shared, eta2 = row_factors(grid.rows), readout(grid)
 
     def on_test(kappa_bar: ComplexArray, rows: IntArray, pairs: ComplexArray) -> ComplexArray:
         factors = shared / grid.alpha[rows, None, None]
@@ -157,7 +157,7 @@ def equicorrelated_landscape(
     lowest = d * (np.sqrt(grid.own / alpha) - 1.0)
 
     def ridge(kappa_bar: ComplexArray, rows: IntArray | slice) -> ComplexArray:
-        return np.asarray(kappa_bar * (alpha[rows] - grid.own[rows] * d[rows] / (kappa_bar + d[rows])))
+        return kappa_bar * (alpha[rows] - grid.own[rows] * d[rows] / (kappa_bar + d[rows]))
 
     least = ridge(lowest, slice(None))
 
@@ -166,16 +166,16 @@ def equicorrelated_landscape(
 
     def forms(kappa_bar: ComplexArray, rows: IntArray) -> tuple[ComplexArray, ...]:
         here, d_here = grid.take(rows), d[rows]
-        b, a, omega2, rho2 = (x[:, None, None] for x in (here.b, here.a, here.omega2, here.aligned))
+        b, a, omega2, rho2 = (x[:, None, None] for x in (here.b, here.a, here.omega2, here.rho2))
         sigma, free = d_here / (kappa_bar + d_here), kappa_bar / (kappa_bar + d_here)
-        nu = here.own[:, :, None], here.own[:, None, :], here.nu
-        gamma = here.nu * (sigma[:, :, None] * sigma[:, None, :]) * shared[rows] / here.alpha[:, None, None]
+        nu = *of_pairs(here.own), here.nu
+        gamma = here.nu * outer(sigma) * shared[rows] / here.alpha[:, None, None]
         gain = b**2 / a
-        across = sum(unaligned_bias(b, b / a, omega2 / a, nu, (free[:, :, None], free[:, None, :])))
+        across = sum(unaligned_bias(b, b / a, omega2 / a, nu, of_pairs(free)))
         along = sum(aligned_bias(b, omega2, nu, np.eye(kappa_bar.shape[1], dtype=bool)))
         bias = (1 - rho2) * across + rho2 * along
         # Every output is proportional to σ, so that D_rs/(c_r c_s) is constant.
-        alike = np.divide(here.nu / (nu[0] * nu[1]), gain, out=np.zeros(gamma.shape), where=gain > 0)
+        alike = quotient(here.nu / (nu[0] * nu[1]), gain)
         return bias, gamma, gain[:, 0] * (here.own * sigma), alike
 
     def on_test(kappa_bar: ComplexArray, rows: IntArray, pairs: ComplexArray) -> ComplexArray:
@@ -183,9 +183,8 @@ def equicorrelated_landscape(
         _, gamma, c, _ = forms(kappa_bar, rows)
         sigma = d[rows] / (kappa_bar + d[rows])
         b, a, variance, z2 = (x[:, None, None] for x in (here.b, here.a, here.a + here.spike, here.zeta**2))
-        W = (b / a) ** 2 * here.nu * (sigma[:, :, None] * sigma[:, None, :]) + gamma * (pairs + z2) / a
-        readout = np.eye(kappa_bar.shape[1]) * here.eta[:, :, None] ** 2
-        return dead_errors(failing, pairs, readout, variance * W, here.b, here.b[:, None] - c)
+        W = (b / a) ** 2 * here.nu * outer(sigma) + gamma * (pairs + z2) / a
+        return dead_errors(failing, pairs, readout(here), variance * W, here.b, here.b[:, None] - c)
 
-    power, test = np.where(grid.aligned > 0, np.inf, grid.b), on_test if failing else None
+    power, test = np.where(grid.rho2 > 0, np.inf, grid.b), on_test if failing else None
     return Landscape(grid, aggregation, grid.b, power, lowest, d, ridge, inverse, forms, test)

@@ -114,10 +114,10 @@ def risk(
             raise ParameterError(
                 "projections need a Problem with M features; make one by problem.realise(n_features, seed)"
             )
-        points = EquicorrelatedGrid.of(problem, ensemble, alpha)
-        moments, rounding = equicorrelated_moments(points, M, outputs=outputs)
+        points = EquicorrelatedGrid.of(problem, ensemble, alpha, M)
+        moments, rounding = equicorrelated_moments(points, outputs=outputs)
         if test is not None:
-            shifted, rounding = dead_moments(points, M, probability_of(test), moments, rounding)
+            shifted, rounding = dead_moments(points, probability_of(test), moments, rounding)
     else:
         if n_features is not None:
             raise ParameterError("n_features belongs to an EquicorrelatedProblem; a Problem knows its own size")

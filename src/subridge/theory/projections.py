@@ -21,12 +21,12 @@ import numpy as np
 from scipy.optimize import elementwise
 
 from subridge.arrays.types import FloatArray
-from subridge.model.aggregation import MemberMoments, Outputs
+from subridge.model.aggregation import MemberMoments, Outputs, of_pairs, quotient
 from subridge.model.ensemble import Ensemble
 from subridge.model.errors import ConvergenceError, RidgeError
 from subridge.model.problem import Problem
 from subridge.model.subsets import Projection
-from subridge.theory.grid import GeneralGrid, row_factors
+from subridge.theory.grid import GeneralGrid, readout, reciprocal, row_factors
 from subridge.theory.saddle_point import EPS
 
 _BLOCK = 8_000_000  # entries of the largest temporary array: 64 MB
@@ -61,7 +61,7 @@ def power_spectrum(problem: Problem) -> PowerSpectrum:
         total, U = np.linalg.eigh(S.dense() + problem.noise_covariance.dense())
         total = np.where(total > M * EPS * total[-1], total, 0.0)
         along = U.T @ S.apply(w)
-        power = np.divide(along**2, total * M, out=np.zeros(M), where=total > 0)
+        power = quotient(along**2, total * M)
         rest, is_exact = max(float(w @ S.apply(w)) / M - float(power.sum()), 0.0), False
     values, where = np.unique(total, return_inverse=True)
     first = int(values[0] == 0)
@@ -85,7 +85,7 @@ def _renormalise(spectrum: PowerSpectrum, strength: FloatArray, N: int, P: Float
     """Solve for μ by the equation least = n_1 + the smaller of a and b, given λ N M and P, shape (G,) each."""
     d, counts, rank, G = spectrum.values, spectrum.counts, float(spectrum.counts.sum()), len(P)
     strength = np.where(np.isinf(P), 0.0, strength)  # beside infinite data no ridge counts
-    least, apart, x, doubt = np.minimum(P, N), np.abs(P - N), np.zeros(G), np.full(G, EPS)
+    least, apart, x, doubt = np.minimum(P, N), abs(P - N), np.zeros(G), np.full(G, EPS)
 
     def smaller(mu: FloatArray, strength: FloatArray, apart: FloatArray) -> FloatArray:
         t = strength / mu  # a b
@@ -93,18 +93,17 @@ def _renormalise(spectrum: PowerSpectrum, strength: FloatArray, N: int, P: Float
 
     def defect(log_mu: FloatArray, least: FloatArray, strength: FloatArray, apart: FloatArray) -> FloatArray:
         mu = np.exp(log_mu)
-        return np.asarray(least - (1 / (1 + mu[:, None] / d)) @ counts - smaller(mu, strength, apart))
+        return least - (1 / (1 + mu[:, None] / d)) @ counts - smaller(mu, strength, apart)
 
     nothing, low = (P == 0)[:, None], np.maximum(least - rank, 0.0)
     phi, psi = np.where(nothing, 0.0, np.ones(len(d))), np.where(nothing, np.ones(len(d)), 0.0)
     inner = np.flatnonzero((P > 0) & (rank > 0) & ((strength > 0) | (least < rank)))
     if len(inner):
-        given = least[inner], strength[inner], apart[inner]
+        given = n, pull, gap = least[inner], strength[inner], apart[inner]
         # Of the j = ⌊least⌋ + 1 largest eigenvalues none is below d_j, so that n_1 ≥ j d_j/(d_j + μ).
-        j = np.floor(given[0]) + 1
-        by_rank = np.append(d[::-1], 0.0)[np.searchsorted(np.cumsum(counts[::-1]), j)] * (j - given[0]) / given[0]
-        bottom = np.maximum(by_rank, given[1] / (given[0] * (given[0] + given[2])))
-        top = np.maximum(2 * (counts @ d) / given[0], 4 * given[1] / given[0] ** 2)
+        j = np.floor(n) + 1
+        by_rank = np.append(d[::-1], 0.0)[np.searchsorted(np.cumsum(counts[::-1]), j)] * (j - n) / n
+        bottom, top = np.maximum(by_rank, pull / (n * (n + gap))), np.maximum(2 * (counts @ d) / n, 4 * pull / n**2)
         root = elementwise.find_root(defect, (np.log(bottom) - 1e-9, np.log(top) + 1e-9), args=given)
         if not root.success.all():
             raise ConvergenceError("no saddle point of the projections found; check the scale of the covariance")
@@ -112,13 +111,13 @@ def _renormalise(spectrum: PowerSpectrum, strength: FloatArray, N: int, P: Float
         for _ in range(2):  # a step of Newton's method, as the logarithm of a large μ has fewer digits than μ
             mu = mu * np.exp(-off)
             phi[inner], psi[inner] = 1 / (1 + mu[:, None] / d), 1 / (1 + d / mu[:, None])
-            low[inner], x[inner] = smaller(mu, *given[1:]), (phi[inner] * psi[inner]) @ counts
-            slope = np.maximum(x[inner] + given[1] / mu / np.maximum(2 * low[inner] + given[2], _TINY), _TINY)
-            off = (given[0] - phi[inner] @ counts - low[inner]) / slope
-        doubt[inner] += EPS * given[0] / slope
+            low[inner], x[inner] = smaller(mu, pull, gap), (phi[inner] * psi[inner]) @ counts
+            slope = np.maximum(x[inner] + pull / mu / np.maximum(2 * low[inner] + gap, _TINY), _TINY)
+            off = (n - phi[inner] @ counts - low[inner]) / slope
+        doubt[inner] += EPS * n / slope
     high = low + apart
     a, b = np.where(P < N, low, high), np.where(P < N, high, low)
-    back = np.divide(x, b + x, out=np.zeros(G), where=x > 0)
+    back = quotient(x, b + x)
     with np.errstate(invalid="ignore", over="ignore"):  # of infinite data, and at a threshold
         doubt += EPS * np.where(np.isfinite(P), P / np.maximum(a + b, _TINY), 0.0)
     return _Kind(phi, psi, a, x, back, a + b * back, np.minimum(_ROUNDING * doubt, 1.0))
@@ -141,7 +140,7 @@ def projected_moments(
         np.concatenate(field).reshape((*grid.shape, *field[0].shape[1:])) for field in zip(*parts, strict=True)
     )
     power = np.full(grid.shape, spectrum.rest + float(spectrum.power.sum()))
-    twice = np.maximum(doubt[..., :, None], doubt[..., None, :])
+    twice = np.maximum(*of_pairs(doubt))
     known = Outputs(c, F, doubt * c, twice * F, _ROUNDING * EPS * power)
     finite = np.where(np.isfinite(E), E, 0.0)
     return MemberMoments(E, power[..., None] - c, power, known), twice * finite if spectrum.is_exact else None
@@ -166,20 +165,19 @@ def _block(M: int, spectrum: PowerSpectrum, ensemble: Ensemble, grid: GeneralGri
     pairs = np.ix_(np.arange(G), which, which)
     bias, mean, trace, unlike = spectrum.rest + bias[pairs], mean[pairs], trace[pairs], unlike[pairs]
     of_kinds = zip(*((U.spare, U.mixed, U.back, U.gap, U.doubt, (U.phi * U.psi) @ e) for U in kinds), strict=True)
-    spare, mixed, back, gap, doubt, left = (np.stack(part, axis=-1)[:, which] for part in of_kinds)
+    spare, mixed, back, gap, doubt, left = (np.column_stack(part)[:, which] for part in of_kinds)
     one, shared = np.eye(k, dtype=bool), f / np.sqrt(own[:, None] * own)
-    returned = np.where(one, (back * left)[:, :, None], 0.0)  # the variance of a member over its projections
-    readout, z2 = np.where(one, grid.eta[:, :, None] ** 2, 0.0), grid.zeta[:, None, None] ** 2
+    returned = np.where(one, (back * left)[..., None], 0.0)  # the variance of a member over its projections
+    eta2, z2 = readout(grid), grid.zeta[:, None, None] ** 2
     # αMγ_rs, and αM(1 - γ_rs) from those of the members and from where they differ.
-    product = np.where(one, trace + (mixed * back)[:, :, None], trace) * row_factors(f)
-    rooms, squares = (spare + mixed) / own, np.diagonal(trace, axis1=1, axis2=2) / own
-    room = rooms[:, :, None] + rooms[:, None, :] + (1 - shared) * (squares[:, :, None] + squares[:, None, :])
-    room = np.where(one, (gap / own)[:, :, None], (room + shared * unlike) / 2)
-    inside = ((alpha > 0) & np.isfinite(alpha))[:, None, None]
-    per_sample = np.divide(1.0, alpha[:, None, None] * M, out=np.zeros((G, 1, 1)), where=inside)
+    product = np.where(one, trace + (mixed * back)[..., None], trace) * row_factors(f)
+    rooms, squares = (spare + mixed) / own, np.linalg.diagonal(trace) / own
+    room = np.add(*of_pairs(rooms)) + (1 - shared) * np.add(*of_pairs(squares))
+    room = np.where(one, (gap / own)[..., None], (room + shared * unlike) / 2)
+    per_sample = reciprocal(alpha * M)[:, None, None]
     with np.errstate(divide="ignore", invalid="ignore"):
-        gamma, closed = product * per_sample, np.where(inside, room * per_sample, 1.0)
-        E = (bias + returned + gamma * z2 + readout) / closed  # eq. 9 (GeneralErr)
+        gamma, closed = product * per_sample, np.where(per_sample > 0, room * per_sample, 1.0)
+        E = (bias + returned + gamma * z2 + eta2) / closed  # eq. 9 (GeneralErr)
         E = np.where(closed <= _AT_THRESHOLD, np.where(E == 0, 0.0, np.inf), E)
-        F = mean + returned + np.where(gamma > 0, gamma * (E + z2), 0.0) + readout
-    return E, np.stack([U.phi @ e for U in kinds], axis=-1)[:, which], F, doubt
+        F = mean + returned + np.where(gamma > 0, gamma * (E + z2), 0.0) + eta2
+    return E, np.column_stack([U.phi @ e for U in kinds])[:, which], F, doubt

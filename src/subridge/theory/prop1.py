@@ -16,13 +16,13 @@ from typing import NamedTuple
 import numpy as np
 
 from subridge.arrays.types import BoolArray, FloatArray
-from subridge.model.aggregation import MemberMoments, Outputs
+from subridge.model.aggregation import MemberMoments, Outputs, quotient
 from subridge.model.ensemble import SubsetPlan
 from subridge.model.errors import CovarianceError, SubsetError, counted
 from subridge.model.problem import Problem
 from subridge.theory import rounding
 from subridge.theory.dense import dense_tables
-from subridge.theory.grid import GeneralGrid, over_alpha, row_factors
+from subridge.theory.grid import GeneralGrid, reciprocal, row_factors
 from subridge.theory.saddle_point import EPS, OrderParameters, effective_ridge
 from subridge.theory.tables import MemberTable, Tables, diagonal_tables, spiked_tables
 
@@ -113,9 +113,9 @@ def general_moments(
     """
     tables = tabulate(problem, plan, accurate=False)
     if tables.may_be_refined:
-        found = _errors(tables, grid._replace(lam=np.abs(grid.lam)), outputs=outputs)
+        found = _errors(tables, grid._replace(lam=abs(grid.lam)), outputs=outputs)
         with np.errstate(invalid="ignore"):
-            settled = found[1].sum(axis=(1, 2)) <= _GOOD_ENOUGH * np.abs(found[0].sum(axis=(1, 2)))
+            settled = found[1].sum(axis=(1, 2)) <= _GOOD_ENOUGH * abs(found[0].sum(axis=(1, 2)))
         vague = ~settled | (grid.lam < 0).any(axis=1)
         if vague.any():
             tables = tabulate(problem, plan, accurate=True)
@@ -138,36 +138,35 @@ def _errors(tables: Tables, grid: GeneralGrid, *, outputs: bool) -> tuple[FloatA
 
 def _block(tables: Tables, grid: GeneralGrid, *, outputs: bool) -> tuple[FloatArray, ...]:
     (G, k), members = grid.lam.shape, tables.members
-    alpha, z2 = grid.alpha, grid.zeta**2
-    inside = (alpha > 0) & np.isfinite(alpha)
-    per_sample = np.divide(1.0, alpha * tables.n_features, out=np.zeros(G), where=inside)
-    seen, f, shared = np.diagonal(grid.rows) * alpha[:, None], grid.rows, row_factors(grid.rows)
+    alpha, z2, per_sample = grid.alpha, grid.zeta**2, reciprocal(grid.alpha * tables.n_features)
+    inside = per_sample > 0
+    f, shared = np.diagonal(grid.rows), row_factors(grid.rows)
+    seen = f * alpha[:, None]
     shares = [share(member, seen[:, r], grid.lam[:, r]) for r, member in enumerate(members)]
     doubts = [
-        rounding.member_doubt(member, tables.pairs[r, r], shares[r], seen[:, r], tables.reach, sees_all=f[r, r] == 1)
+        rounding.member_doubt(member, tables.pairs[r, r], shares[r], seen[:, r], tables.reach, sees_all=f[r] == 1)
         for r, member in enumerate(members)
     ]
     own = [
         np.maximum(pair_bias(tables, (r, r), (R.shares, R.shares), np.less_equal(*doubt.own)), 0.0)
         for r, (R, doubt) in enumerate(zip(shares, doubts, strict=True))
     ]
-    c = np.stack([shares[r].shares[0] @ member.squares for r, member in enumerate(members)], axis=-1)
+    c = np.column_stack([shares[r].shares[0] @ member.squares for r, member in enumerate(members)])
     if outputs:
-        dc = np.stack([doubt.explained for doubt in doubts], axis=-1)
+        dc = np.column_stack([doubt.explained for doubt in doubts])
         means = [shares[r].shares[0] ** 2 @ member.squares for r, member in enumerate(members)]
         with np.errstate(divide="ignore"):
-            unsure = np.divide(dc, np.abs(c), out=np.zeros(c.shape), where=dc > 0)
+            unsure = np.divide(dc, abs(c), out=np.zeros(c.shape), where=dc > 0)
     pairs, bounds, F, dF = np.empty((4, G, k, k))
     for (r, s), pair in tables.pairs.items():
         R, S, of_pair = shares[r], shares[s], (doubts[r], doubts[s])
         (phi_r, _), (phi_s, _) = R.shares, S.shares
-        alike, roots = f[r, s] / np.sqrt(f[r, r] * f[s, s]), (np.sqrt(f[r, r]), np.sqrt(f[s, s]))
         trace = shared[r, s] * pair.trace(phi_r, phi_s)  # αMγ_rs
         gap = alpha * tables.n_features - trace  # αM(1 - γ_rs)
         if pair.same:  # without a difference
-            x, y = phi_r / roots[0], phi_s / roots[1]
+            x, y, alike = phi_r / np.sqrt(f[r]), phi_s / np.sqrt(f[s]), grid.rows[r, s] / np.sqrt(f[r] * f[s])
             apart = (1 - alike) * (x**2 + y**2) + alike * (x - y) ** 2
-            gap = 0.5 * (R.gap / f[r, r] + S.gap / f[s, s] + apart @ members[r].spectrum.counts)
+            gap = 0.5 * (R.gap / f[r] + S.gap / f[s] + apart @ members[r].spectrum.counts)
         if r == s:
             bias, dbias, dgap = own[r], np.minimum(*doubts[r].own), doubts[r].gap
         else:
@@ -178,13 +177,13 @@ def _block(tables: Tables, grid: GeneralGrid, *, outputs: bool) -> tuple[FloatAr
         noise = gamma * z2 + readout
         with np.errstate(divide="ignore", invalid="ignore"):
             one = np.where(inside, gap * per_sample, 1.0)  # 1 - γ
-            E = (bias + noise) / one
+            E, closed = (bias + noise) / one, abs(one) <= _AT_THRESHOLD
         # Without noise and with all features seen the bias vanishes faster than 1 - γ: the limit is 0.
-        E = np.where(np.abs(one) <= _AT_THRESHOLD, np.where((bias == 0) & (noise == 0), 0.0, np.inf), E)
-        dgamma = np.where(inside, dgap, 0.0) * (per_sample / min(f[r, r], f[s, s]))
+        E = np.where(closed, np.where((bias == 0) & (noise == 0), 0.0, np.inf), E)
+        dgamma = np.where(inside, dgap, 0.0) * (per_sample / min(f[r], f[s]))
         bound = rounding.pair_doubt(E, bias, noise, one, dbias, dgamma, z2)
         pairs[:, r, s] = pairs[:, s, r] = E
-        bounds[:, r, s] = bounds[:, s, r] = np.where(np.abs(one) <= _AT_THRESHOLD, 0.0, bound)
+        bounds[:, r, s] = bounds[:, s, r] = np.where(closed, 0.0, bound)
         if outputs:
             # The products of outputs F_rs = D_rs + γ_rs (E_rs + ζ²) + δ_rs η_r², where the mean outputs of two members
             # have the product D_rs = Σ_ij φ_i a_i C_ij a_j φ_j: a sum without a difference.
@@ -207,20 +206,17 @@ def general_order_parameters(problem: Problem, plan: SubsetPlan, grid: GeneralGr
     for r, member in enumerate(tables.members):
         spectrum, lam, alpha = member.spectrum, grid.lam[:, r], grid.alpha * grid.rows[r, r]
         kappa_bar, found = effective_ridge(spectrum, alpha, lam, throw=throw)
+        fitted, left = spectrum.shares(kappa_bar)
+        q = left @ (spectrum.counts * spectrum.values / spectrum.n_features)
         with np.errstate(divide="ignore", invalid="ignore"):
             q_hat = 1.0 / kappa_bar
-            q = (1.0 / (1.0 + q_hat[:, None] * spectrum.values)) @ (
-                spectrum.counts * spectrum.values / spectrum.n_features
-            )
             # |λ(κ̄) - λ| relative to the larger of λ and ακ̄, the terms that cancel
-            off = np.abs(spectrum.ridge(alpha, kappa_bar) - lam) / np.maximum(np.abs(lam), np.abs(alpha * kappa_bar))
+            off = abs(spectrum.ridge(alpha, kappa_bar) - lam) / np.maximum(abs(lam), abs(alpha * kappa_bar))
         inner = np.isfinite(alpha) & np.isfinite(kappa_bar) & (kappa_bar != 0)
         fields.append((lam + q, q, q_hat, found, np.where(inner, off, 0.0)))
-        phi.append(spectrum.shares(kappa_bar)[0])
+        phi.append(fitted)
     for (r, s), pair in tables.pairs.items():
         trace = pair.trace(phi[r], phi[s]) * shared[r, s]
-        gamma[:, r, s] = gamma[:, s, r] = over_alpha(trace / tables.n_features, grid.alpha)
-    kappa, q, q_hat, status, off = (
-        np.stack(part, axis=-1).reshape(*grid.shape, k) for part in zip(*fields, strict=True)
-    )
+        gamma[:, r, s] = gamma[:, s, r] = quotient(trace / tables.n_features, grid.alpha)
+    kappa, q, q_hat, status, off = (np.column_stack(part).reshape(*grid.shape, k) for part in zip(*fields, strict=True))
     return OrderParameters(kappa, q, q_hat, None, gamma.reshape(*grid.shape, k, k), status, off)

@@ -15,10 +15,10 @@ from typing import NamedTuple
 import numpy as np
 
 from subridge.arrays.types import FloatArray
-from subridge.model.aggregation import MemberMoments, Outputs
+from subridge.model.aggregation import MemberMoments, Outputs, of_pairs, outer, quotient
 from subridge.model.errors import RidgeError
 from subridge.theory import rounding
-from subridge.theory.grid import EquicorrelatedGrid, over_alpha, row_factors
+from subridge.theory.grid import EquicorrelatedGrid, readout, row_factors
 from subridge.theory.saddle_point import EPS, OrderParameters
 
 _INFINITE_DATA = 1e300  # above this B + root overflows, and 1/α is zero
@@ -45,7 +45,7 @@ def bulk(alpha: FloatArray, nu: FloatArray, t: FloatArray) -> Bulk:
     apart = (alpha - nu) / sum_of_roots  # √α - √ν, exact where the two are close
     idle, far = np.isinf(t), alpha >= _INFINITE_DATA
     near = np.where(far, np.inf, t + apart * apart)
-    if (near < -8 * EPS * np.abs(t)).any():
+    if (near < -8 * EPS * abs(t)).any():
         raise RidgeError(
             "ridge is too negative: with subset fraction ν the regression has a solution only above "
             "-(a/ν)(√sample_ratio - √ν)², a = data_scale (1 - correlation) + feature_noise²; raise the ridge"
@@ -55,10 +55,10 @@ def bulk(alpha: FloatArray, nu: FloatArray, t: FloatArray) -> Bulk:
     B, ahead = alpha + nu + t, alpha - nu - t
     per_alpha = np.where(far | idle, 0.0, 2.0 / (B + root))
     free = np.where(ahead > 0, 4 * t * (alpha / (root + ahead)) / (B + root), (root - ahead) / (B + root))
-    shaky = np.where(t < 0, (np.abs(t) + apart * apart) / np.where(near > 0, near, 1.0), 1.0)
+    shaky = np.where(t < 0, (abs(t) + apart * apart) / np.where(near > 0, near, 1.0), 1.0)
     gap = np.where(far | idle, 1.0, root * per_alpha)
-    gap = np.where((t == 0) & (np.abs(alpha - nu) <= 4 * EPS * nu), 0.0, gap)  # α and ν are rounded themselves
-    sigma = np.where(idle, 0.0, np.where(far, 1.0, np.where(far, 0.0, alpha) * per_alpha))
+    gap = np.where((t == 0) & (abs(alpha - nu) <= 4 * EPS * nu), 0.0, gap)  # α and ν are rounded themselves
+    sigma = np.where(idle, 0.0, np.where(far, 1.0, alpha * per_alpha))
     free = np.where(idle, 1.0, np.where(far, 0.0, free))
     return Bulk(sigma, per_alpha, free, gap, np.where(far | idle, 1.0, shaky))
 
@@ -108,9 +108,7 @@ def missed_unaligned(b: FloatArray, gain: FloatArray, nu: FloatArray, sigma: Flo
 
 
 @np.errstate(invalid="ignore", divide="ignore", over="ignore")
-def equicorrelated_moments(
-    grid: EquicorrelatedGrid, n_features: int | None, *, outputs: bool
-) -> tuple[MemberMoments, FloatArray]:
+def equicorrelated_moments(grid: EquicorrelatedGrid, *, outputs: bool) -> tuple[MemberMoments, FloatArray]:
     """E_rr′ of eq. 16 (EquiCorrGeneralizationError), what members miss of the target, and its power.
 
     The second bounds the absolute rounding error of the pairs, shape (..., k, k). `outputs` asks for the moments of the
@@ -118,40 +116,33 @@ def equicorrelated_moments(
     """
     shape, k, grid = grid.alpha.shape, grid.own.shape[-1], grid.lean()
     found, kappa_bar = bulk_of_members(grid)
-    rho2 = grid.aligned if n_features is None else grid.rho2
-    T = np.full(grid.spike.shape, np.inf) if n_features is None else grid.spike * n_features
-    fit, lack, lack_size = shares_along(grid, kappa_bar, T)
-    b, a, omega2, alpha, z2, share = (
-        field[..., None, None] for field in (grid.b, grid.a, grid.omega2, grid.alpha, grid.zeta**2, rho2)
+    fit, lack, lack_size = shares_along(grid, kappa_bar)
+    b, a, omega2, alpha, z2, rho2, L = (
+        field[..., None, None]
+        for field in (grid.b, grid.a, grid.omega2, grid.alpha, grid.zeta**2, grid.rho2, grid.b + grid.T)
     )
-    own, nu_rs = np.eye(k, dtype=bool), grid.nu
-    nu = nu_r, nu_s, _ = grid.own[..., :, None], grid.own[..., None, :], nu_rs
-    sigma_r, sigma_s = found.sigma[..., :, None], found.sigma[..., None, :]
+    is_finite, own, (nu_r, nu_s), nu_rs = np.isfinite(grid.T).all(), np.eye(k, dtype=bool), of_pairs(grid.own), grid.nu
     pure, lost = np.where(a > 0, b / a, 0.0), np.where(a > 0, omega2 / a, 0.0)
-    across = unaligned_bias(b, pure, lost, nu, (found.free[..., :, None], found.free[..., None, :]))
-    bias, size = _sum(across)
+    bias, size = _sum(unaligned_bias(b, pure, lost, (nu_r, nu_s, nu_rs), of_pairs(found.free)))
     # The share that neither sees is a difference of fractions, whose own rounding counts.
-    size = size + b * (np.abs(1 - nu_r) + np.abs(nu_s - nu_rs)) / 4
-    along, along_size = _sum(aligned_bias(b, omega2, nu, own))
+    size = size + b * (abs(1 - nu_r) + abs(nu_s - nu_rs)) / 4
+    along, along_size = _sum(aligned_bias(b, omega2, (nu_r, nu_s, nu_rs), own))
     along_size = np.where(own, along_size, along_size + 2 * b)
-    if n_features is not None:  # I¹_rs uniform in T: I⁰_rs for T → 0 and I¹_rs for T → ∞
-        fitted, L = outer(fit), (grid.b + T)[..., None, None]
+    if is_finite:  # I¹_rs uniform in T: I⁰_rs for T → 0 and I¹_rs for T → ∞
+        fitted = outer(fit)
         along, along_size = fitted * along + L * outer(lack), fitted * along_size + L * outer(lack_size)
-    bias, size = mixed(share, bias, along), mixed(share, size, along_size)
-    noise = gamma_of(grid, found) * z2 + own * grid.eta[..., :, None] ** 2
+    bias, size = mixed(rho2, bias, along), mixed(rho2, size, along_size)
+    noise = gamma_of(grid, found) * z2 + readout(grid)
     # 1 - γ_rs from those of the members and from where they differ, with y = σ/√f.
-    f_r, f_s = grid.seen[..., :, None], grid.seen[..., None, :]
-    y_r, y_s, common = sigma_r / np.sqrt(f_r), sigma_s / np.sqrt(f_s), nu_rs * (grid.rows / np.sqrt(f_r * f_s))
+    (y_r, y_s), common = of_pairs(found.sigma / np.sqrt(grid.seen)), nu_rs * (grid.rows / np.sqrt(outer(grid.seen)))
     unlike = (nu_r - common) * y_r**2 + (nu_s - common) * y_s**2 + common * (y_r - y_s) ** 2
     unlike = np.where((alpha > 0) & np.isfinite(alpha), unlike / alpha, 0.0)
-    gap = 0.5 * (found.gap[..., :, None] + found.gap[..., None, :] + unlike)
-    E = np.where(gap > 0, (bias + noise) / np.where(gap > 0, gap, 1.0), np.where(bias + noise == 0, 0.0, np.inf))
-    missed = missed_unaligned(b[..., 0], (b * pure)[..., 0], grid.own, found.sigma)
+    gap = 0.5 * (np.add(*of_pairs(found.gap)) + unlike)
+    E = np.where(gap > 0, (bias + noise) / gap, np.where(bias + noise == 0, 0.0, np.inf))
     # For T → ∞ the power L = b + T along 1 is infinite, and what a member misses of it tends to u - b.
-    u = kappa_bar + a[..., 0] / grid.own
-    missed_along = u - b[..., 0] if n_features is None else (grid.b + T)[..., None] * lack
-    missed = mixed(rho2[..., None], missed, missed_along)
-    power = mixed(rho2, grid.b, grid.b + T)
+    missed_along = L[..., 0] * lack if is_finite else kappa_bar + a[..., 0] / grid.own - b[..., 0]
+    missed = mixed(rho2[..., 0], missed_unaligned(b[..., 0], (b * pure)[..., 0], grid.own, found.sigma), missed_along)
+    power = mixed(grid.rho2, grid.b, grid.b + grid.T)
     bounds = rounding.closed_form_doubt(found, E, size + noise, gap, z2)
 
     def whole(x: FloatArray, *tail: int) -> FloatArray:
@@ -159,7 +150,7 @@ def equicorrelated_moments(
 
     known = None
     if outputs:
-        c, F = _outputs(grid, found, fit, rho2, T, E)
+        c, F = _outputs(grid, found, fit, E)
         dc, dF = rounding.closed_form_outputs_doubt(found, c, F)
         known = Outputs(whole(c, k), whole(F, k, k), whole(dc, k), whole(dF, k, k), np.zeros(shape))
     return MemberMoments(whole(E, k, k), whole(missed, k), whole(power), known), whole(bounds, k, k)
@@ -167,52 +158,45 @@ def equicorrelated_moments(
 
 def _sum(terms: tuple[FloatArray, ...]) -> tuple[FloatArray, FloatArray]:
     """The sum of the terms, and of their absolute values."""
-    return np.asarray(sum(terms)), np.asarray(sum(map(np.abs, terms)))
+    return np.asarray(sum(terms)), np.asarray(sum(map(abs, terms)))
 
 
 @np.errstate(invalid="ignore", divide="ignore")
-def shares_along(grid: EquicorrelatedGrid, kappa_bar: FloatArray, T: FloatArray) -> tuple[FloatArray, ...]:
+def shares_along(grid: EquicorrelatedGrid, kappa_bar: FloatArray) -> tuple[FloatArray, ...]:
     """The share L/(T + u) of the teacher's part along 1 that a member fits, the rest, and the size of its terms.
 
     The power along 1 is L = b + T with T = s c M, and u = κ̄ + a/ν. All have shape (..., k). With shares f_r fitted and
     l_r left, the bias along 1 is f_r f_s I¹_rs + L l_r l_s.
     """
-    T, own, b = T[..., None], grid.own, grid.b[..., None]
+    T, own, b = grid.T[..., None], grid.own, grid.b[..., None]
     extra = (b * (1 - own) + grid.omega2[..., None]) / own  # u - b - κ̄
     whole = T + kappa_bar + grid.a[..., None] / own
     blind, idle = np.isinf(whole), whole == 0  # no data, and nothing along 1
     fit = np.where(np.isinf(T), 1.0, np.where(blind | idle, 0.0, (b + T) / whole))
-    parts = [np.where(idle, 0.0, (part + extra) / whole) for part in (kappa_bar, np.abs(kappa_bar))]
+    parts = [np.where(idle, 0.0, (part + extra) / whole) for part in (kappa_bar, abs(kappa_bar))]
     return fit, *(np.where(blind, 1.0, part) for part in parts)
 
 
 @np.errstate(invalid="ignore", divide="ignore", over="ignore")
-def _outputs(
-    grid: EquicorrelatedGrid, found: Bulk, fit: FloatArray, rho2: FloatArray, T: FloatArray, E: FloatArray
-) -> tuple[FloatArray, FloatArray]:
+def _outputs(grid: EquicorrelatedGrid, found: Bulk, fit: FloatArray, E: FloatArray) -> tuple[FloatArray, FloatArray]:
     """c_r and F_rs of the outputs by themselves: F_rs = D_rs + γ_rs (E_rs + ζ²) + δ_rs η_r², no term a difference.
 
     Orthogonal to 1, c = ν σ b²/a and D = ν_rs σ_r σ_s b²/a. Along it, with the shares f of `shares_along` and
     L = b + T, c = L f_r and D = f_r f_s (T + a ν_rs/(ν_rr ν_ss)).
     """
-    a, own, share, T = grid.a[..., None], grid.own, rho2[..., None], T[..., None]
-    gain = np.where(a > 0, grid.b[..., None] ** 2 / a, 0.0)
-    both = T[..., None] + (a / own)[..., :, None] * grid.nu / own[..., None, :]
-    c = mixed(share, gain * (own * found.sigma), (grid.b[..., None] + T) * fit)
-    D = mixed(share[..., None], gain[..., None] * (grid.nu * outer(found.sigma)), outer(fit) * both)
-    gamma = gamma_of(grid, found)
+    a, b, rho2, T, own = *(field[..., None] for field in (grid.a, grid.b, grid.rho2, grid.T)), grid.own
+    gain, gamma = np.where(a > 0, b**2 / a, 0.0), gamma_of(grid, found)
+    both = T[..., None] + (a / own)[..., None] * grid.nu / own[..., None, :]
+    c = mixed(rho2, gain * (own * found.sigma), (b + T) * fit)
+    D = mixed(rho2[..., None], gain[..., None] * (grid.nu * outer(found.sigma)), outer(fit) * both)
     spread = np.where(gamma > 0, gamma * (E + grid.zeta[..., None, None] ** 2), 0.0)
-    return c, D + spread + np.eye(own.shape[-1]) * grid.eta[..., :, None] ** 2
+    return c, D + spread + readout(grid)
 
 
 def gamma_of(grid: EquicorrelatedGrid, found: Bulk) -> FloatArray:
     """γ_rs = ν_rs σ_r σ_s f_rs/(f_r f_s α)."""
-    shared = grid.rows / grid.seen[..., :, None]
-    return np.asarray(grid.nu * found.sigma[..., :, None] * found.per_alpha[..., None, :] * shared)
-
-
-def outer(x: FloatArray) -> FloatArray:
-    return np.asarray(x[..., :, None] * x[..., None, :])
+    shared = grid.rows / grid.seen[..., None]
+    return grid.nu * found.sigma[..., None] * found.per_alpha[..., None, :] * shared
 
 
 @np.errstate(invalid="ignore")
@@ -230,7 +214,7 @@ def equicorrelated_order_parameters(grid: EquicorrelatedGrid) -> OrderParameters
     S = np.where(np.isinf(kappa_bar), 0.0, 1.0 / (grid.own * kappa_bar + a))
     q_hat = 1.0 / kappa_bar
     q = np.where((a == 0) | (kappa_bar == 0), 0.0, q)
-    gamma = over_alpha(grid.nu * row_factors(grid.rows) * outer(found.sigma), grid.alpha[..., None, None])
+    gamma = quotient(grid.nu * row_factors(grid.rows) * outer(found.sigma), grid.alpha[..., None, None])
     return OrderParameters(grid.lam + q, q, q_hat, S, gamma, np.ones(shape, dtype=bool), np.zeros(shape))
 
 
@@ -250,5 +234,5 @@ def best_member_ridge(b: FloatArray, a: FloatArray, nu: FloatArray, rho2: FloatA
     lam = a * (scaled_optimum(b, a, nu, rho2, noise) / nu - 1)
     excess = rho2 * (a / nu - b) + noise
     # b = 0 or |ρ| = 1: the ridge acts through γ only, so the error falls for ever unless there is nothing to amplify.
-    lam = np.where(np.abs(lam) < 1e-14 * a, 0.0, lam)  # zero up to rounding is zero
+    lam = np.where(abs(lam) < 1e-14 * a, 0.0, lam)  # zero up to rounding is zero
     return np.where(b * (1 - rho2) == 0, np.where((excess > 0) & (a > 0), np.inf, 0.0), lam)

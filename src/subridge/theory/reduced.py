@@ -12,10 +12,9 @@ import numpy as np
 from scipy.optimize import elementwise
 
 from subridge.arrays.types import ArrayLike, FloatArray, IntArray
-from subridge.model.aggregation import Aggregation, read_aggregation
+from subridge.model.aggregation import Aggregation, quotient, read_aggregation
 from subridge.model.checks import extended_non_negative, real_array, within
 from subridge.model.errors import ParameterError
-from subridge.theory.grid import over_alpha
 from subridge.theory.prop2 import best_member_ridge, bulk, scaled_optimum
 from subridge.theory.rounding import warn_if_infinite
 
@@ -85,7 +84,7 @@ def cross_bias(nu: FloatArray, sigma: FloatArray, ratios: Ratios) -> FloatArray:
 def reduced_error(nu: FloatArray, sigma: FloatArray, ratios: Ratios) -> FloatArray:
     """𝓔 at ν = 1/k, eq. 211 (EkReduced), given the share σ of its bulk that a member fits; inf at the threshold."""
     alpha, _, H, _, Z = ratios
-    gamma = over_alpha(nu * sigma**2, alpha)
+    gamma = quotient(nu * sigma**2, alpha)
     bias, noise, gap = own_bias(nu, sigma, ratios), nu * (H + gamma * Z), 1.0 - gamma
     # Without noise and with all features seen the bias vanishes faster than 1 - γ: the limit is 0.
     nothing = (np.abs(bias) <= 1e-28 * nu) & (noise == 0)

@@ -122,7 +122,7 @@ def optimal_ridge(
         )
     if isinstance(problem, EquicorrelatedProblem) and scope == "member" and test is None:
         grid = EquicorrelatedGrid.of(problem, ensemble, np.ones(()))
-        a, b, rho2, z2 = (field[..., None] for field in (grid.a, grid.b, grid.aligned, grid.zeta**2))
+        a, b, rho2, z2 = (field[..., None] for field in (grid.a, grid.b, grid.rho2, grid.zeta**2))
         best = best_member_ridge(b, a, grid.own, rho2, z2 + grid.eta**2)
         shape = () if sample_ratio is None else extended_non_negative("sample_ratio", sample_ratio).shape
         return np.broadcast_to(best, np.broadcast_shapes((*shape, 1), best.shape)).copy()
@@ -181,7 +181,7 @@ def landscape_of(
     if (grid.a == 0).any():
         raise ParameterError("at correlation=1 without feature noise the error does not depend on the ridge")
     failing = 0.0 if test is None else probability_of(test)
-    if failing and grid.aligned.any():
+    if failing and grid.rho2.any():
         raise ParameterError(
             "the error of an aligned target is infinite where features fail and M → ∞; make a Problem by "
             "problem.realise(n_features, seed)"
@@ -236,7 +236,7 @@ def _common_optimum(landscape: Landscape) -> FloatArray:
     """Minimum over a ridge common to all members, shape (G,)."""
     lowest, alpha = landscape.ridge(landscape.floor, slice(None)).max(axis=1), landscape.grid.alpha
     # Ridges are of the size of α times an eigenvalue, and distances from a deep floor of the floor's own.
-    scales, deep = landscape.scales.ravel(), np.abs(lowest)
+    scales, deep = landscape.scales.ravel(), abs(lowest)
     points = _scan_points(np.concatenate([scales, scales * alpha.min(), scales * alpha.max(), deep[deep > 0]]))
 
     def error(z: FloatArray, rows: IntArray) -> tuple[FloatArray, FloatArray]:
@@ -289,7 +289,7 @@ def _lowest_of_net(error: Field, scales: FloatArray, last: float, shape: tuple[i
     place = np.indices((_LEVELS + 1,) * k).reshape(k, -1).T if k <= 2 else part
     net = levels[place]
     worth = _scan(lambda z, rows: error(z, np.zeros(k), rows), net, G)[0]
-    near, starts = np.abs(place[:, None] - place).max(axis=-1) <= 1, []
+    near, starts = abs(place[:, None] - place).max(axis=-1) <= 1, []
     for _ in range(_WELLS):
         lowest = np.argmin(worth, axis=0)
         starts.append(net[lowest])
@@ -319,12 +319,12 @@ def minimise_on_line(function: Line, points: FloatArray, n: int, noise: FloatArr
     ends = np.where(values[-1] <= values[0], len(points) - 1, 0)
     least = np.argmin(values, axis=0)
     lowest = values[ends, rows]
-    best = np.where(values[least, rows] < lowest - 1e-15 * np.abs(lowest), least, ends)
+    best = np.where(values[least, rows] < lowest - 1e-15 * abs(lowest), least, ends)
     x, lowest = points[best], values[best, rows]
     with np.errstate(invalid="ignore"):
         wells = (slopes[:-1] < 0) & (slopes[1:] > 0) & np.isfinite(values[:-1]) & np.isfinite(values[1:])
         # Within a step of the scan a smooth error moves little: a well far above the lowest point cannot win.
-        wells &= np.minimum(values[:-1], values[1:]) <= lowest + 0.1 * np.abs(lowest) + noise + 1e-300
+        wells &= np.minimum(values[:-1], values[1:]) <= lowest + 0.1 * abs(lowest) + noise + 1e-300
     which, row = np.nonzero(wells)
     if len(which):
         found = elementwise.find_root(
@@ -334,11 +334,11 @@ def minimise_on_line(function: Line, points: FloatArray, n: int, noise: FloatArr
         )
         root = np.where(found.success, found.x, points[which])
         value = function(root, row)[0]
-        enough = lowest + 1e-15 * np.abs(lowest) + noise
+        enough = lowest + 1e-15 * abs(lowest) + noise
         for i in np.argsort(-value, kind="stable"):  # the lowest is written last
             if value[i] <= enough[row[i]]:
                 x[row[i]] = root[i]
-    return np.asarray(x)
+    return x
 
 
 def minimise_jointly(
@@ -361,25 +361,25 @@ def minimise_jointly(
     value, gradient = gradients(x, rows)
     for _ in range(_NEWTON_STEPS):
         size = 1e-10 * np.clip(value, 1e-6 * scale, scale)
-        live = live[np.abs(gradient[live]).max(axis=1) > size[live]]
+        live = live[abs(gradient[live]).max(axis=1) > size[live]]
         if not len(live):
             break
         of, downhill = rows[live], gradient[live]
         nudged = gradients((x[live] + _NUDGE * np.eye(k)[:, None]).reshape(-1, k), np.tile(of, k))[1]
         hessian = (nudged.reshape(k, -1, k) - downhill).transpose(1, 0, 2) / _NUDGE
         hessian = np.where(np.isfinite(hessian), hessian, 0.0)
-        curvatures, axes = np.linalg.eigh((hessian + hessian.transpose(0, 2, 1)) / 2)
-        bend = np.maximum(np.abs(curvatures), size[live][:, None])
+        curvatures, axes = np.linalg.eigh((hessian + hessian.mT) / 2)
+        bend = np.maximum(abs(curvatures), size[live][:, None])
         step = -np.einsum("gij,gj->gi", axes, np.einsum("gij,gi->gj", axes, downhill) / bend)
         # Coordinates are logarithms: a step beyond a few units would jump over the whole landscape.
-        step *= np.minimum(1.0, 4.0 / np.maximum(np.abs(step).max(axis=1), 1e-300))[:, None]
+        step *= np.minimum(1.0, 4.0 / np.maximum(abs(step).max(axis=1), 1e-300))[:, None]
         for _ in range(_HALVINGS):
             reached, turned = gradients(x[live] + step, of)
             fall = value[live] - reached
             # Near the minimum the fall drowns in rounding; there a smaller slope at an equal value is progress enough.
-            flatter = np.abs(turned).max(axis=1) <= 0.9 * np.abs(downhill).max(axis=1)
+            flatter = abs(turned).max(axis=1) <= 0.9 * abs(downhill).max(axis=1)
             enough = fall >= -1e-4 * np.einsum("gi,gi->g", step, downhill)
-            enough |= (fall >= -1e-14 * np.abs(value[live])) & flatter
+            enough |= (fall >= -1e-14 * abs(value[live])) & flatter
             enough &= np.isfinite(reached)
             if enough.all():
                 break

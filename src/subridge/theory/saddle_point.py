@@ -87,7 +87,7 @@ class Spectrum:
 
     def resolvent(self, kappa_bar: FloatArray) -> FloatArray:
         """``1/(κ̄ + d_i)``, shape (*kappa_bar.shape, n)."""
-        return np.asarray(1.0 / (kappa_bar[..., None] + self.values))
+        return 1.0 / (kappa_bar[..., None] + self.values)
 
     @np.errstate(invalid="ignore", divide="ignore")
     def shares(self, kappa_bar: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -100,7 +100,7 @@ class Spectrum:
     def ridge(self, alpha: FloatArray, kappa_bar: FloatArray) -> FloatArray:
         """λ(κ̄)."""
         occupied = self.resolvent(kappa_bar) @ (self.counts * self.values) / self.n_features
-        return np.asarray(kappa_bar * (alpha - occupied))
+        return kappa_bar * (alpha - occupied)
 
     @np.errstate(over="ignore", invalid="ignore")
     def spare_samples(self, alpha: FloatArray) -> FloatArray:
@@ -160,7 +160,7 @@ def floor(spectrum: Spectrum, alpha: FloatArray) -> tuple[FloatArray, FloatArray
         gamma = squares @ c / (M * alpha)
         step = gamma * (np.sqrt(gamma) - 1) / ((squares * R) @ c / (M * alpha))
         kappa_bar = kappa_bar + np.maximum(step, 0.0)
-        if (step <= 4 * EPS * (np.abs(kappa_bar) + d[0])).all():
+        if (step <= 4 * EPS * (abs(kappa_bar) + d[0])).all():
             break
     return kappa_bar, spectrum.ridge(alpha, kappa_bar)
 
@@ -184,15 +184,15 @@ def _non_negative(spectrum: Spectrum, alpha: FloatArray, lam: FloatArray, unit: 
         strength = pull[live] / x
         fitted, free = R @ (c * d), x * (R @ c)
         gap = strength + x * (R**2 @ (c * d))
-        by_free = np.abs(spare[live]) + free < samples[live]
+        by_free = abs(spare[live]) + free < samples[live]
         defect = np.where(by_free, strength - free - spare[live], strength + fitted - samples[live])  # falls with κ̄
         low[live] = np.where(defect > 0, x, low[live])
         high[live] = np.where(defect < 0, x, high[live])
         step = defect / gap
         new = x * np.exp(np.clip(step, -300, 300))
         outside = (new <= low[live]) | (new >= high[live])
-        root[live] = np.where(outside & (np.abs(step) > 1e-12), np.sqrt(low[live]) * np.sqrt(high[live]), new)
-        live = live[np.abs(step) > 2e-15 * (1 + np.where(by_free, free, samples[live]) / gap)]
+        root[live] = np.where(outside & (abs(step) > 1e-12), np.sqrt(low[live]) * np.sqrt(high[live]), new)
+        live = live[abs(step) > 2e-15 * (1 + np.where(by_free, free, samples[live]) / gap)]
         if not len(live):
             break
     status = np.ones(len(root), dtype=bool)
@@ -218,11 +218,11 @@ def _negative(spectrum: Spectrum, alpha: FloatArray, lam: FloatArray, *, clip: b
     for _ in range(_STEPS):
         phi, psi = spectrum.shares(kappa_bar)
         strength, gap = pull / kappa_bar, pull / kappa_bar + (phi * psi) @ c
-        by_free = np.abs(spare) + np.abs(psi) @ c < samples
+        by_free = abs(spare) + abs(psi) @ c < samples
         defect = np.where(by_free, strength - psi @ c - spare, strength + phi @ c - samples)
         step = np.divide(defect, gap - defect, out=np.zeros_like(gap), where=gap - defect > 0)
         kappa_bar = np.maximum(kappa_bar * (1 + step), lowest)
-        settled = np.abs(step) <= 1e-14 * (1 + samples / np.maximum(gap, EPS * samples))
+        settled = abs(step) <= 1e-14 * (1 + samples / np.maximum(gap, EPS * samples))
         if settled.all():
             break
-    return kappa_bar, settled | (np.abs(step) < 1e-6)
+    return kappa_bar, settled | (abs(step) < 1e-6)

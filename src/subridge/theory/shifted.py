@@ -21,7 +21,7 @@ from subridge.model.aggregation import MemberMoments
 from subridge.model.ensemble import Ensemble, SubsetPlan
 from subridge.model.problem import Problem
 from subridge.model.shift import MomentsAtTest
-from subridge.theory.grid import GeneralGrid, row_factors
+from subridge.theory.grid import GeneralGrid, readout, reciprocal, row_factors
 from subridge.theory.saddle_point import EPS, Spectrum, effective_ridge
 
 
@@ -49,7 +49,7 @@ def tables_on_test(problem: Problem, plan: SubsetPlan, test: MomentsAtTest) -> S
 
     def seen(r: int, matrix: FloatArray) -> FloatArray:
         """A_r X."""
-        return np.asarray(plan.measure(r, matrix.T).T)
+        return plan.measure(r, matrix.T).T
 
     Z, spectra, loads = [], [], []
     for r in range(k):
@@ -73,21 +73,21 @@ def errors_on_test(
     factors: FloatArray,
     errors: NDArray[Any],
     zeta2: FloatArray,
-    readout: FloatArray,
+    eta2: FloatArray,
 ) -> tuple[NDArray[Any], NDArray[Any]]:
     """E^t_rs, shape (G, k, k), and m_rᵀc_t, shape (G, k), at effective ridges (G, k), which may be complex.
 
     `factors`, shape (G, k, k), is f_rs/(α f_r f_s), and zero without data; errors E_rs and δ_rs η_r² have that shape.
     """
     phi = [spectrum.shares(kappa_bar[:, r])[0] for r, spectrum in enumerate(tables.spectra)]
-    c = np.stack([phi[r] @ each for r, each in enumerate(tables.explained)], axis=-1)
+    c = np.column_stack([phi[r] @ each for r, each in enumerate(tables.explained)])
     found = np.empty(errors.shape, dtype=kappa_bar.dtype)
     for (r, s), (trace, both) in tables.pairs.items():
-        gamma = np.sum(phi[r] @ trace * phi[s], axis=1) * factors[:, r, s]
+        gamma = (phi[r] @ trace * phi[s]).sum(axis=1) * factors[:, r, s]
         with np.errstate(invalid="ignore"):
             spread = np.where(gamma == 0, 0.0, gamma * (errors[:, r, s] + zeta2))
-        bias = tables.power - c[:, r] - c[:, s] + np.sum(phi[r] @ both * phi[s], axis=1)
-        found[:, r, s] = found[:, s, r] = bias + spread + readout[:, r, s]
+        bias = tables.power - c[:, r] - c[:, s] + (phi[r] @ both * phi[s]).sum(axis=1)
+        found[:, r, s] = found[:, s, r] = bias + spread + eta2[:, r, s]
     return found, c
 
 
@@ -97,12 +97,8 @@ def moments_on_test(
     """Moments of members and target on test data, from the errors E_rs on data like those of training, (..., k, k)."""
     tables, k, own = tables_on_test(problem, ensemble.plan, test), ensemble.n_members, np.diagonal(grid.rows)
     ridges = zip(tables.spectra, own, grid.lam.T, strict=True)
-    kappa_bar = np.stack([effective_ridge(each, grid.alpha * f, lam)[0] for each, f, lam in ridges], axis=-1)
-    inside = (grid.alpha > 0) & np.isfinite(grid.alpha)
-    factors = (
-        row_factors(grid.rows) * np.divide(1.0, grid.alpha, out=np.zeros(len(inside)), where=inside)[:, None, None]
-    )
-    readout = np.eye(k) * grid.eta[:, :, None] ** 2
-    found, c = errors_on_test(tables, kappa_bar, factors, pairs.reshape(-1, k, k), grid.zeta**2, readout)
+    kappa_bar = np.column_stack([effective_ridge(each, grid.alpha * f, lam)[0] for each, f, lam in ridges])
+    factors = row_factors(grid.rows) * reciprocal(grid.alpha)[:, None, None]
+    found, c = errors_on_test(tables, kappa_bar, factors, pairs.reshape(-1, k, k), grid.zeta**2, readout(grid))
     v = np.full(grid.shape, tables.power)
     return MemberMoments(found.reshape(*grid.shape, k, k), v[..., None] - c.reshape(*grid.shape, k), v)

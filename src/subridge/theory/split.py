@@ -146,16 +146,17 @@ def best_split(
         The last variable is t, in units of the worst risk at the start.
         """
 
-        def points(nu: FloatArray) -> FloatArray:
-            return np.concatenate([grid, np.clip(nu, *span)])
+        def at(nu: FloatArray) -> tuple[EquicorrelatedProblem, Ensemble, FloatArray]:
+            return problem, ensemble(nu), np.concatenate([grid, np.clip(nu, *span)])
 
         def slack(x: FloatArray) -> FloatArray:
-            return np.asarray(x[-1] - risk(problem, ensemble(x[:-1]), points(x[:-1])).total / unit)
+            return np.asarray(x[-1] - risk(*at(x[:-1])).total / unit)
 
         def slopes(x: FloatArray) -> FloatArray:
-            found = risk_gradient(problem, ensemble(x[:-1]), points(x[:-1]))
-            rates = np.diagonal(found.fractions, axis1=-2, axis2=-1).copy()
-            rates[_POINTS:] += np.diag(found.sample_ratio[_POINTS:] * ((x[:-1] > span[0]) & (x[:-1] < span[1])))
+            nu = x[:-1]
+            found = risk_gradient(*at(nu))
+            rates = np.linalg.diagonal(found.fractions).copy()
+            rates[_POINTS:] += np.diag(found.sample_ratio[_POINTS:] * ((nu > span[0]) & (nu < span[1])))
             return np.hstack([-rates / unit, np.ones((_POINTS + k, 1))])
 
         unit = judged(start).worst_risk

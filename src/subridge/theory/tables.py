@@ -171,7 +171,7 @@ class _Spikes:
         begun = np.where(np.isin(np.arange(len(w)), index), w, 0.0)
         unseen = w - begun
         y, t = (parts.signal * unseen - parts.noise * begun)[index], parts.of_factors(unseen, begun)
-        terms = parts._replace(F=np.abs(parts.F)).of_factors(np.abs(unseen), np.abs(begun))
+        terms = parts._replace(F=abs(parts.F)).of_factors(abs(unseen), abs(begun))
         (rest, on_all), along = self.split(y, t), self.Q.T @ y / self.values[1:]
         powers = _products((rest, on_all), (rest, on_all))
         self.squares = np.where(self.seen, powers, 0.0) / np.where(
@@ -188,7 +188,7 @@ class _Spikes:
         beside = t - self.V @ on_spikes if self.V.shape[1] < len(t) else np.zeros(len(t))
         self.factor = beside + self.V @ (shares * on_spikes) - self.FQ @ along
         # Each spike errs by its θ in what is left along it, and in the fit, which meets the same factor.
-        uncertain = np.linalg.norm(2 * self.theta[1:] * (np.abs(on_spikes) + np.abs(roots[kept] * along)))
+        uncertain = np.linalg.norm(2 * self.theta[1:] * (abs(on_spikes) + abs(roots[kept] * along)))
         self.uncertain = float(uncertain + 4 * EPS * (np.linalg.norm(terms) + np.linalg.norm(self.FQ @ along)))
 
     def split(self, y: FloatArray, t: FloatArray | None = None) -> tuple[FloatArray, FloatArray]:
@@ -225,7 +225,7 @@ def spiked_tables(
     parts = _Parts(signal[0], noise[0], np.hstack([signal[1], noise[1]]), signal[1].shape[1])
     d = float(parts.signal[0] + parts.noise[0])
     members = [_Spikes(index, d, parts, w) for index in plan.measurements]
-    bulk, along, summed = (parts.signal + parts.noise) @ w**2, signal[1].T @ w, np.abs(parts.F).T @ np.abs(w)
+    bulk, along, summed = (parts.signal + parts.noise) @ w**2, signal[1].T @ w, abs(parts.F).T @ abs(w)
     spikes = bulk + summed @ summed  # the size of their terms, which may cancel in the sum
     tables = []
     for member in members:
@@ -260,11 +260,9 @@ def spiked_tables(
             R.left_over(T, parts) / M,
             T.left_over(R, parts) / M,
             max(left, 0.0) if same else left,
-            float(8 * EPS * np.abs(terms).sum() + uncertain) / M,
+            float(8 * EPS * abs(terms).sum() + uncertain) / M,
         )
-    power, reach = (
-        float(parts.signal @ w**2 + np.abs(along) @ size) / M for size in (np.abs(along), summed[: along.size])
-    )
+    power, reach = (float(parts.signal @ w**2 + abs(along) @ size) / M for size in (abs(along), summed[: along.size]))
     return Tables(M, power, float(np.sqrt(4 * reach)), tuple(tables), pairs)
 
 
@@ -278,13 +276,13 @@ def _meeting(r: _Spikes, s: _Spikes, d: float, M: int) -> tuple[Form, Form]:
     _, in_r, in_s = np.intersect1d(r.index, s.index, assume_unique=True, return_indices=True)
     Q_r, Q_s = r.Q[in_r], s.Q[in_s]
     PQ = Q_r.T @ Q_s  # Q_rᵀ P Q_s
-    own_r, own_s = np.sum(Q_r**2, axis=0), np.sum(Q_s**2, axis=0)  # |P Q|² column by column
+    own_r, own_s = (Q_r**2).sum(axis=0), (Q_s**2).sum(axis=0)  # |P Q|² column by column
     spikes = d * PQ + r.FQ.T @ s.FQ
     (x0, x1), (y0, y1) = r.weights, s.weights
     trace, cross = np.empty((2, len(r.values), len(s.values)))
-    trace[0, 0] = d**2 * (len(in_r) - own_r.sum() - own_s.sum() + np.sum(PQ**2))
-    trace[0, 1:] = d**2 * (own_s - np.sum(PQ**2, axis=0))
-    trace[1:, 0] = d**2 * (own_r - np.sum(PQ**2, axis=1))
+    trace[0, 0] = d**2 * (len(in_r) - own_r.sum() - own_s.sum() + (PQ**2).sum())
+    trace[0, 1:] = d**2 * (own_s - (PQ**2).sum(axis=0))
+    trace[1:, 0] = d**2 * (own_r - (PQ**2).sum(axis=1))
     trace[1:, 1:] = spikes**2
     cross[0, 0] = d * (x0[in_r] @ y0[in_s])
     cross[0, 1:] = d * (x0[in_r] @ Q_s) * y1

@@ -40,5 +40,5 @@ def around_thresholds(sample_ratios: ArrayLike, subset_fractions: ArrayLike) -> 
     close = np.concatenate([peaks, *np.outer(1 - _BELOW, peaks), *np.outer(1 + _ABOVE, peaks)])
     close = close[(close >= finite[0]) & (close <= finite[-1])]
     # A given ratio that is a threshold but for rounding would sit beside its own spike.
-    apart = np.abs(given[:, None] - peaks).min(axis=1, initial=np.inf) > 1e-9
+    apart = abs(given[:, None] - peaks).min(axis=1, initial=np.inf) > 1e-9
     return np.unique(np.concatenate([given[apart], close]))

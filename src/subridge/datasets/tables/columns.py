@@ -69,7 +69,8 @@ def frame_of_array(X: Any, names: Iterable[str] | None = None) -> pd.DataFrame:
 def read_features(frame: pd.DataFrame, categories: Categories, dates: Dates) -> tuple[pd.DataFrame, list[str]]:
     """Columns as float64 with NaN where missing, and notes on what was encoded.
 
-    Columns that hold no numbers are encoded as asked, or refused with a remedy.
+    Columns that hold no numbers are encoded as asked, or refused with a remedy. The attributes of the frame say from
+    which column of text each column of 0 and 1 was made.
     """
     if (frame.dtypes == np.float64).all():
         return frame, []
@@ -94,7 +95,9 @@ def read_features(frame: pd.DataFrame, categories: Categories, dates: Dates) -> 
     days = (held[times] - held[times].min()) / pd.Timedelta(days=1)
     joined = pd.concat([frame.drop(columns=held.columns), *encoded, days], axis=1)
     values = joined.to_numpy(dtype=np.float64, na_value=np.nan)
-    return pd.DataFrame(np.ascontiguousarray(values), columns=joined.columns, copy=False), notes
+    features = pd.DataFrame(np.ascontiguousarray(values), columns=joined.columns, copy=False)
+    features.attrs = {made: name for name, part in zip(texts, encoded, strict=True) for made in part.columns}
+    return features, notes
 
 
 def _what_it_holds(column: "pd.Series[str]") -> tuple[str, str]:

@@ -291,10 +291,11 @@ def _treated(
     )
     gaps = features.isna().sum()
     gaps = gaps[gaps > 0]
+    read = gaps.groupby(lambda name: features.attrs.get(name, name), sort=False).max()  # as they were in the file
     require(
         missing != "error" or gaps.empty,
-        f"{counted(int(gaps.sum()), 'cell')} missing in {counted(len(gaps), 'column')}: "
-        f"{listed(f'{name} ({count})' for name, count in gaps.items())}; missing='drop' leaves out their rows, "
+        f"{counted(int(read.sum()), 'cell')} missing in {counted(len(read), 'column')}: "
+        f"{listed(f'{name} ({count})' for name, count in read.items())}; missing='drop' leaves out their rows, "
         "missing='mean' fills in column means, drop=[...] leaves out columns",
     )
     if empty := _columns_where(gaps == len(features)):

@@ -9,14 +9,15 @@ import os
 import shutil
 import time
 from collections.abc import Callable, Collection, Iterator, Sequence
-from concurrent.futures import BrokenExecutor, as_completed
+from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Future, wait
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import xarray as xr
 
-from subridge.arrays.machine import blas_threads, free_memory
+from subridge.arrays.machine import blas_threads, device_problem, free_memory
 from subridge.figures.drawing.style import write_pictures
 from subridge.figures.paper.recipe import FigureSettings
 from subridge.figures.paper.registry import figure_ids
@@ -26,7 +27,7 @@ from subridge.results.files import read_result, write_result
 from subridge.simulation.executors import ChildPool
 from subridge.simulation.run import Run
 
-MADE, KEPT, FAILED = "made", "kept", "failed"
+COMPUTED, MADE, KEPT, FAILED = "computed", "made", "kept", "failed"
 _PICTURES = (".png", ".svg")
 
 
@@ -47,24 +48,23 @@ def run_batch(
     run: Run | None = None,
     *,
     force: bool = False,
-    processes: int = 1,
+    pool: ChildPool | None = None,
     begin: Callable[[str], None] = lambda figure: None,
 ) -> Iterator[Outcome]:
     """Make the figures, and yield each as it is done; with `force` also those that are there.
 
     The store of `run` is set here: a folder inside `folder`, removed once the figure is written. `begin` is called with
-    the id of each figure before it is computed. With several `processes` figures are made side by side, those first
-    that take longest; figures that show the same experiment are made by the same process.
+    the id of each figure before it is computed. With a `pool` figures are made side by side, those first that take
+    longest; figures that show the same experiment are computed by the same process, and drawn by any.
     """
     run = Run() if run is None else run
     groups: dict[FigureSettings, list[FigureRequest]] = {}
     for request in requests:
         groups.setdefault(request.settings.experiment, []).append(request)
-    processes = min(processes, len(groups))
-    if processes < 2:
+    if pool is None:
         for request in requests:
             begin(request.figure)
-            outcome = _made(request, folder, folder, run, force)
+            outcome = _drawn(_computed(request, folder, run, force), folder)
             _remove_tasks(request, outcome, folder, run)
             yield outcome
         return
@@ -73,20 +73,27 @@ def run_batch(
     part = replace(
         run,
         memory=run.memory or max(1, 9 * free_memory(run.device) // (10 * n_experiments)),
-        threads=run.threads or max(1, (os.cpu_count() or 1) // processes),
+        threads=run.threads or max(1, (os.cpu_count() or 1) // pool.n_processes),
     )
     folder.mkdir(parents=True, exist_ok=True)
     try:
         # Who is ended while it writes leaves nothing in the folder of the figures.
-        with TemporaryDirectory(dir=folder, prefix=".making-") as place, ChildPool(processes) as pool:
-            longest = sorted(groups.values(), key=lambda group: -max(request.seconds for request in group))
-            work = {pool.submit(_made_together, group, folder, Path(place), part, force): group for group in longest}
-            for future in as_completed(work):
-                for request, outcome in zip(work[future], future.result(), strict=True):
-                    for suffix in (*_PICTURES, ".nc") if outcome.status == MADE else ():
-                        (Path(place) / f"{request.figure}{suffix}").replace(folder / f"{request.figure}{suffix}")
-                    _remove_tasks(request, outcome, folder, run)
-                    yield outcome
+        with TemporaryDirectory(dir=folder, prefix=".making-") as place:
+            left = sorted(groups.values(), key=lambda group: max(request.seconds for request in group))
+            work: dict[Future[list[Outcome]], list[FigureRequest]] = {}
+            while work or left:
+                while left and len(work) < pool.n_processes:  # no more, so that what is computed is drawn at once
+                    group = left.pop()
+                    work[pool.submit(_computed_together, group, folder, part, force)] = group
+                for future in wait(work, return_when=FIRST_COMPLETED).done:
+                    for request, outcome in zip(work.pop(future), future.result(), strict=True):
+                        if outcome.status == COMPUTED:
+                            work[pool.submit(_drawn_alone, outcome, Path(place))] = [request]
+                            continue
+                        for suffix in (*_PICTURES, ".nc") if outcome.status == MADE else ():
+                            (Path(place) / f"{request.figure}{suffix}").replace(folder / f"{request.figure}{suffix}")
+                        _remove_tasks(request, outcome, folder, run)
+                        yield outcome
     except BrokenExecutor as error:
         raise ClusterError(
             "a process that made figures died; if memory ran out, use --processes 1. What is done is kept: run the "
@@ -94,15 +101,33 @@ def run_batch(
         ) from error
 
 
-def _made_together(
-    requests: Sequence[FigureRequest], folder: Path, place: Path, run: Run, force: bool
-) -> list[Outcome]:
+@contextmanager
+def side_by_side(processes: int, device: str) -> Iterator[ChildPool | None]:
+    """A pool for `run_batch`, or None if one process is enough.
+
+    The processes start at once, and load what they need while this one looks for the device.
+    """
+    if processes < 2:
+        yield None
+        return
+    with ChildPool(processes) as pool:
+        for _ in range(processes):
+            pool.submit(_load, device)
+        yield pool
+
+
+def _load(device: str) -> None:
+    """In a child: import the library of the device; all else came with this module."""
+    device_problem(device)
+
+
+def _computed_together(requests: Sequence[FigureRequest], folder: Path, run: Run, force: bool) -> list[Outcome]:
     with blas_threads(run.threads or 1):
-        return [_made(request, folder, place, run, force) for request in requests]
+        return [_computed(request, folder, run, force) for request in requests]
 
 
-def _made(request: FigureRequest, folder: Path, place: Path, run: Run, force: bool) -> Outcome:
-    """Make a figure of `folder`, unless it is there; its files are written to `place`."""
+def _computed(request: FigureRequest, folder: Path, run: Run, force: bool) -> Outcome:
+    """Compute a figure of `folder`, unless it is there."""
     figure, start = request.figure, time.perf_counter()
     try:
         tasks = _tasks(request, folder, run)
@@ -110,11 +135,26 @@ def _made(request: FigureRequest, folder: Path, place: Path, run: Run, force: bo
         if dataset is None or dataset.attrs.get("fingerprint") != request.identity:
             if force:
                 shutil.rmtree(tasks, ignore_errors=True)
-            dataset, status = compute_figure(request, replace(run, store=tasks)), MADE
-            dataset.attrs["seconds"] = write_figure(dataset, place)
+            dataset, status = compute_figure(request, replace(run, store=tasks)), COMPUTED
         return Outcome(figure, status, time.perf_counter() - start, dataset)
     except (SubridgeError, OSError) as error:
         return Outcome(figure, FAILED, time.perf_counter() - start, error=error)
+
+
+def _drawn(outcome: Outcome, place: Path) -> Outcome:
+    """Draw a figure that is computed, and write its files to `place`."""
+    if outcome.status != COMPUTED or outcome.dataset is None:
+        return outcome
+    start = time.perf_counter()
+    try:
+        outcome.dataset.attrs["seconds"] = write_figure(outcome.dataset, place)
+        return replace(outcome, status=MADE, seconds=outcome.seconds + time.perf_counter() - start)
+    except OSError as error:
+        return Outcome(outcome.figure, FAILED, outcome.seconds + time.perf_counter() - start, error=error)
+
+
+def _drawn_alone(outcome: Outcome, place: Path) -> list[Outcome]:
+    return [_drawn(outcome, place)]
 
 
 def write_figure(dataset: xr.Dataset, folder: Path) -> float:
