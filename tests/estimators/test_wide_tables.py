@@ -136,7 +136,7 @@ def test_members_whose_kernels_do_not_fit_are_refused(data, monkeypatch):
     monkeypatch.setattr("subridge.model.checks.available_memory", lambda: 8 * N**2 * 6)
     sr.RidgeEnsembleRegressor(1, ridge=0.5).fit(stored, y)
     with pytest.raises(sr.errors.BudgetError, match="a fit of 4 members to 60 rows needs about"):
-        sr.RidgeEnsembleRegressor(4, ridge=0.5).fit(stored, y)
+        sr.RidgeEnsembleRegressor(4, subsets="equal", ridge=0.5).fit(stored, y)
 
 
 def test_a_fit_that_fails_writes_no_coefficients(data, tmp_path, monkeypatch):

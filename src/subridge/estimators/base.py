@@ -271,7 +271,9 @@ class RidgeEnsembleBase(BaseEstimator):
     def _forget(self) -> None:
         """Forget an earlier fit, so that one that fails leaves nothing to predict with; classes serve a stream."""
         fitted = {name for name in vars(self) if name.endswith("_")} - {"classes_"}
-        for name in fitted | ({"_members", "_moments", "_left_out", "_stream_seed", "_by_target"} & vars(self).keys()):
+        for name in fitted | (
+            {"_members", "_moments", "_left_out", "_stream_seed", "_by_target", "_scratch"} & vars(self).keys()
+        ):
             delattr(self, name)
 
     def _seeds(self) -> tuple[int, int]:
@@ -583,10 +585,11 @@ class RidgeEnsembleBase(BaseEstimator):
         if hasattr(self, "_by_target"):
             outputs: Array = self._by_target.predict(self._new_rows(X)[0])
             return outputs.T
+        if getattr(self, "_scratch", None) is not None:
+            refuse_unwritten("coef_", self._map[0])
         if is_wide(X):
             return self._outputs_of_columns(disk_columns(X))
         (features, is_incomplete), aggregation = self._new_rows(X), self.ensemble_.aggregation
-        refuse_unwritten("coef_", self._map[0])
         if is_incomplete:
             return self._members.outputs_without(features, aggregation, self._member_moments)
         if aggregation.is_linear or aggregation.adds_scores:
@@ -603,7 +606,6 @@ class RidgeEnsembleBase(BaseEstimator):
                 f"X on disk has {X.shape[1]} features; blocks of columns serve weighted sums of {self.n_features_in_}, "
                 "other aggregations need X in memory"
             )
-        refuse_unwritten("coef_", self._map[0])
         return sum((self._map[0][:, part] @ values.T for part, values in X.blocks()), start=self._map[1][:, None])
 
     def _without_each(self, X: MatrixLike, method: str) -> tuple[LeftOutEnsemble, Features]:

@@ -355,11 +355,8 @@ def disk_columns(X: Any) -> DiskColumns:
 
 
 @contextmanager
-def new_array(path: str | Path | None) -> Iterator[Path | None]:
-    """A directory beside the path, which takes its place if all goes well; else nothing is left. None without path."""
-    if path is None:
-        yield None
-        return
+def new_array(path: str | Path) -> Iterator[Path]:
+    """A directory beside the path, which takes its place if all goes well; else nothing is left."""
     try:
         import zarr  # noqa: F401
     except ImportError as error:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
@@ -281,7 +282,7 @@ class RidgeEnsembleRegressor(MultiOutputMixin, RegressorMixin, RidgeEnsembleBase
             self._refuse(("readout_noise", "max_samples", "missing"), "needs members in memory; leave out coef_path=")
             _is_weighted_sum(self, ParameterError)
         try:
-            with new_array(coef_path) as self._scratch:
+            with nullcontext() if coef_path is None else new_array(coef_path) as self._scratch:
                 left_out = self._fit(features, targets, weights, groups, aggregations)
         except BaseException:
             self._forget()
