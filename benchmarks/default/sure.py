@@ -17,7 +17,7 @@ import numpy as np
 from tables import GENERATED, MOST_TEST_ROWS, WITH_CLASSES, WITH_NUMBERS, digest, generate_draw, split
 
 SURE = (1.0, 1.5, 2.0, 2.5, 3.0, 4.0)
-SIZES = (60, 120, 250)
+SIZES = (50, 120, 250)
 
 
 def drawn(data, name, n, draw):
@@ -67,7 +67,7 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser()
     parser.add_argument("data", type=Path)
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
-    parser.add_argument("--draws", type=int, default=3)
+    parser.add_argument("--draws", type=int, default=8)
     options = parser.parse_args()
     real = [each for names in (WITH_NUMBERS, WITH_CLASSES) for each in split(names)["develop"]]
     real = [each for each in real if (options.data / f"{each}.npz").exists()]
@@ -78,7 +78,7 @@ if __name__ == "__main__":
         for each in pool.map(ratios, tasks):
             if each is not None:
                 tables.setdefault(each[:2], []).append(each[2])
-                print(*each[:2], " ".join(f"{value:.3f}" for value in each[2]), each[3][2], flush=True)
+                print(*each[:2], " ".join(f"{value:.3f}" for value in each[2]), each[3][4], flush=True)
     values = np.array([np.mean(each, axis=0) for each in tables.values()])  # (tables, c)
     fits = np.concatenate(list(tables.values()))
     print(
