@@ -86,6 +86,8 @@ def test_categories_are_refused_or_encoded(tmp_path):
     np.testing.assert_array_equal(table.X[:, 2:].sum(axis=1), 1)
     assert any("made 2 columns of 0 and 1 from categories: kind" in note for note in table.notes)
     gap = written(tmp_path / "gap.csv", with_column("kind", ["", *["red", "green"] * (N // 2)][:N]))
+    with pytest.raises(DataError, match=r"1 cell missing in 1 column: kind \(1\); missing='drop'"):
+        read_table(gap, "y", categories="one-hot")
     table = read_table(gap, "y", categories="one-hot", missing="drop")
     assert table.feature_names == ("a", "b", "kind=green", "kind=red")
     assert table.n_samples == N - 1
