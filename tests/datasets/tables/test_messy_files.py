@@ -167,3 +167,8 @@ def test_a_wide_table_in_quotes_is_not_read_column_by_column(tmp_path):
     seconds(100)
     narrow, wide = seconds(1000), seconds(8000)
     assert wide < 30 * narrow + 1  # eight times as wide; a quadratic reader takes 64 times as long
+
+
+def test_integers_beyond_64_bits_are_numbers(tmp_path):
+    path = written(tmp_path / "data.csv", with_column("large", [10**20 * (i + 1) for i in range(N)]))
+    np.testing.assert_array_equal(read_table(path, "y").X[:, 2], 1e20 * np.arange(1, N + 1))
