@@ -143,6 +143,9 @@ html_show_sourcelink = False
 html_static_path = ["_static"]
 html_css_files = ["site.css"]
 html_favicon = "_static/favicon.svg"
+html_extra_path = [
+    "_extra"
+]  # favicon.ico, which browsers ask for on pages that name no icon, as the explorer
 html_search_scorer = str(HERE / "_static" / "scorer.js")
 html_theme_options = {
     "show_toc_level": 2,

@@ -215,6 +215,15 @@ def test_letters_that_a_terminal_lacks_are_replaced():
     assert b"k*" in done.stdout
 
 
+@pytest.mark.slow
+@pytest.mark.skipif(os.name != "posix", reason="a shell that closes a stream")
+def test_a_closed_error_stream_does_no_harm():
+    line = f"{sys.executable} -m subridge curve --n-members 2 --ridges 0.1 --sample-ratios 0.5,1 2>&-"
+    done = subprocess.run(["sh", "-c", line], stdout=subprocess.PIPE)
+    assert done.returncode == 0
+    assert b"0.1" in done.stdout
+
+
 def test_a_mistake_of_the_program_is_told_without_a_traceback(monkeypatch):
     monkeypatch.setattr("subridge.cli.theory._predict", lambda options, ratios: 1 / 0)
     result = call("curve", code=1)

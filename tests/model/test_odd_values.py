@@ -57,7 +57,7 @@ def test_tables_that_are_no_real_numbers(kind):
 
 
 def test_columns_of_dates_have_a_remedy_of_this_package():
-    with pytest.raises(DataError, match=r'when .*read_table\(..., categories="one-hot", dates="days"\)'):
+    with pytest.raises(DataError, match=r'when \(Datetime\).*read_table\(..., categories="one-hot", dates="days"\)'):
         sr.RidgeEnsembleRegressor(2).fit(ODD_TABLES["a column of dates"], Y)
 
 

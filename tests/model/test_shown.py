@@ -59,5 +59,8 @@ def test_a_risk_with_named_axes_is_a_dataset_and_a_picture():
     assert named.pairs.dims == ("ridge", "sample_ratio", "member", "other_member")
     assert len(found.plot(ridge=ridges, sample_ratio=ratios)) == 2
     assert found.to_dataset().risk.dims == ("axis_0", "axis_1")
+    assert len(sr.figures.plot_curve(named).axes[0].lines) == 2
+    with pytest.raises(sr.errors.ParameterError, match="got Risk; its method to_dataset"):
+        sr.figures.plot_curve(found)
     with pytest.raises(sr.errors.ParameterError, match="must name the axes of total"):
         found.to_dataset(sample_ratio=ratios)

@@ -302,3 +302,9 @@ def test_members_that_are_alike_are_counted_once(monkeypatch):
     monkeypatch.setattr(memory, "plan_curve", watched)
     bytes_per_trial(gaussian(60, (20, 40), subsets=sr.subsets.equal(8, 60, seed=0)))
     assert len(planned) == 2  # members of seven and of eight features
+
+
+def test_results_that_do_not_fit_into_memory_are_refused_before_a_trial():
+    ensemble = sr.Ensemble(sr.subsets.Equal(2))
+    with pytest.raises(sr.errors.BudgetError, match=r"the results of 10,000,000 trials take [\d,.]+ GiB here"):
+        sr.simulate(sr.EquicorrelatedProblem(), ensemble, range(1, 101), 10**7, ridges=[0.1, 1.0], n_features=10)

@@ -56,7 +56,8 @@ def require_variables(name: str, dataset: xr.Dataset, *variables: str) -> None:
     """
     if hasattr(dataset, "to_dataset"):  # a `Risk`, or a DataArray
         raise ParameterError(
-            f"{name} must be a Dataset, got {type(dataset).__name__}; its method to_dataset() makes one"
+            f"{name} must be a Dataset, got {type(dataset).__name__}; its method to_dataset makes one, given the names "
+            "of its axes"
         )
     of_kind(name, dataset, xr.Dataset)
     if lacking := [each for each in variables if each not in dataset.variables]:

@@ -86,6 +86,8 @@ def test_categories_are_refused_or_encoded(tmp_path):
     np.testing.assert_array_equal(table.X[:, 2:].sum(axis=1), 1)
     assert any("made 2 columns of 0 and 1 from categories: kind" in note for note in table.notes)
     gap = written(tmp_path / "gap.csv", with_column("kind", ["", *["red", "green"] * (N // 2)][:N]))
+    with pytest.raises(DataError, match=r"1 cell missing in 1 column: kind \(1\); missing='drop'"):
+        read_table(gap, "y", categories="one-hot")
     table = read_table(gap, "y", categories="one-hot", missing="drop")
     assert table.feature_names == ("a", "b", "kind=green", "kind=red")
     assert table.n_samples == N - 1
@@ -165,3 +167,8 @@ def test_a_wide_table_in_quotes_is_not_read_column_by_column(tmp_path):
     seconds(100)
     narrow, wide = seconds(1000), seconds(8000)
     assert wide < 30 * narrow + 1  # eight times as wide; a quadratic reader takes 64 times as long
+
+
+def test_integers_beyond_64_bits_are_numbers(tmp_path):
+    path = written(tmp_path / "data.csv", with_column("large", [10**20 * (i + 1) for i in range(N)]))
+    np.testing.assert_array_equal(read_table(path, "y").X[:, 2], 1e20 * np.arange(1, N + 1))
