@@ -10,6 +10,7 @@ from subridge.ridge.banded import (
     first_draws,
     left_out_r2,
     plan_memory,
+    promising_draws,
     search_common_shares,
     search_shares,
     space_kernels,
@@ -84,7 +85,7 @@ def case_of_many_targets(C=60, n=80, p=30, S=3, seed=0):
 
 def test_passes_over_the_ridges_find_what_all_ridges_have():
     spaces, Y, rng = case_of_many_targets()
-    ridges, draws = np.logspace(-3, 3, 20), first_draws(8, np.full(3, True), rng, spread=False)
+    ridges, draws = np.logspace(-3, 3, 20), first_draws(8, np.full(3, True), rng)
     search = search_shares(spaces, Y, ridges, draws, 0, rng, block=17)
     least = np.full(Y.shape[1], np.inf)
     for shares in draws:
@@ -102,7 +103,7 @@ def test_blocks_change_nothing():
     ridges, found = np.logspace(-2, 2, 9), []
     for block in (60, 7):
         rng = np.random.default_rng(1)
-        draws = first_draws(5, np.full(3, True), rng, spread=True)
+        draws = first_draws(1, np.full(3, True), rng)
         found.append(search_shares(spaces, Y, ridges, draws, 6, rng, block))
     np.testing.assert_allclose(found[1].loss, found[0].loss, rtol=1e-9)
     np.testing.assert_allclose(found[1].dual, found[0].dual, atol=1e-9 * abs(found[0].dual).max())
@@ -132,15 +133,15 @@ def test_refined_draws_err_less_than_as_many_random_ones():
     for seed in range(5):
         spaces, Y, rng = case_of_many_targets(seed=seed)
         ridges, alive = np.logspace(-2, 3, 9), np.full(3, True)
-        refined = search_shares(spaces, Y, ridges, first_draws(8, alive, rng, spread=True), 4, rng, 100)
-        random = search_shares(spaces, Y, ridges, first_draws(12, alive, rng, spread=False), 0, rng, 100)
+        refined = search_shares(spaces, Y, ridges, first_draws(1, alive, rng), 11, rng, 100)
+        random = search_shares(spaces, Y, ridges, first_draws(12, alive, rng), 0, rng, 100)
         ratios.append(np.exp(np.log(refined.loss / random.loss).mean()))
     assert np.mean(ratios) < 0.998
 
 
 def test_one_choice_for_all_has_the_least_mean_error():
     spaces, Y, rng = case_of_many_targets(C=12)
-    ridges, draws = np.logspace(-1, 2, 4), first_draws(5, np.full(3, True), rng, spread=False)
+    ridges, draws = np.logspace(-1, 2, 4), first_draws(5, np.full(3, True), rng)
     common, table = search_common_shares(spaces, Y, ridges, draws, block=5), {}
     for d, shares in enumerate(draws):
         for ridge in ridges:
@@ -152,20 +153,34 @@ def test_one_choice_for_all_has_the_least_mean_error():
     np.testing.assert_array_equal(common.best_ridge, np.full(12, ridge))
 
 
-def test_spread_draws_leave_less_far_from_all_than_random_ones():
+def test_promising_draws_are_near_the_shares_that_made_the_targets():
+    """Labels drawn from Σ g_s K_s + noise: the best of 12 draws is nearer to g than the best of 12 random ones."""
+    rng, n, S, C = np.random.default_rng(0), 240, 3, 300
+    columns = np.split(np.arange(S * 40), S)
+    X, true = rng.standard_normal((n, S * 40)), rng.dirichlet(np.full(S, 0.3), C)
+    rows = training_rows(X, np.zeros((1, n)), None, True, left_out_groups(np.repeat(np.arange(8), n // 8), n))
+    Y = sum(X[:, c] @ rng.standard_normal((40, C)) * (true[:, s] / 40) ** 0.5 for s, c in enumerate(columns))
+    search = BandedSearch(space_kernels(rows, columns), Y + 0.5 * rng.standard_normal((n, C)), np.ones(1), block=70)
+    promising, random = promising_draws(search, 12, rng), first_draws(12, np.full(S, True), rng)
+    far = [((true[:, None] ** 0.5 - g**0.5) ** 2).sum(axis=2).min(axis=1).mean() for g in (promising, random)]
+    assert far[0] < 0.5 * far[1]
+
+
+@pytest.mark.parametrize("C", [1, 2, 30])
+def test_draws_are_shares_of_the_spaces_that_vary(C):
     rng = np.random.default_rng(0)
-    points = rng.dirichlet(np.full(4, 0.5), 2000) ** 0.5
-    spread, random = (first_draws(25, np.full(4, True), rng, spread=kind) for kind in (True, False))
-    far = [((points[:, None] - each**0.5) ** 2).sum(axis=2).min(axis=1).mean() for each in (spread, random)]
-    assert far[0] < 0.8 * far[1]
-    for drawn in (
-        spread,
-        random,
-        *(first_draws(count, np.array([True, False, True]), rng, spread=True) for count in (1, 2, 9)),
-    ):
-        np.testing.assert_allclose(drawn.sum(axis=1), 1.0)
-        np.testing.assert_allclose(drawn[0][drawn[0] > 0], drawn[0].max())
-        assert len(drawn.T) == 4 or not drawn[:, 1].any()
+    X = np.hstack([rng.standard_normal((60, 10)), np.ones((60, 4)), rng.standard_normal((60, 10))])
+    X[:, 14:] = X[:, :10]  # a space twice
+    columns = [np.arange(10), np.arange(10, 14), np.arange(14, 24)]
+    spaces = space_kernels(training_rows(X, np.zeros((1, 60)), None, True, None), columns)
+    alive = np.array([True, False, True])
+    for Y in (rng.standard_normal((60, C)), np.ones((60, C))):
+        search = BandedSearch(spaces, Y, np.ones(1), block=7)
+        for drawn in (first_draws(9, alive, rng), promising_draws(search, 9, rng)):
+            np.testing.assert_allclose(drawn.sum(axis=1), 1.0)
+            assert (drawn >= 0).all()
+            assert not drawn[:, 1].any()
+    np.testing.assert_array_equal(first_draws(1, alive, rng), [[0.5, 0.0, 0.5]])
 
 
 def test_memory_is_planned_and_too_little_is_refused():

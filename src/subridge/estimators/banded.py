@@ -91,8 +91,8 @@ class BandedRidge(MultiOutputMixin, RegressorMixin, BaseEstimator):
     n_draws : int, default=20
         How many shares of the spaces are tried: equal shares first, then others.
     refine : bool, default=True
-        Spread two thirds of the draws evenly over all shares, and take the last third where the left-out errors so far
-        promise the largest fall. Else each space alone, then shares at random.
+        After equal shares, take those that the targets are likely to need, by the strengths of the spaces in their
+        labels. Else, or if `per_target` is False, each space alone, then shares at random.
     shares : array_like, shape (n_draws, n_spaces), optional
         The shares to try, in place of draws; each row sums to one.
     per_target : bool, default=True
@@ -315,8 +315,8 @@ class BandedRidge(MultiOutputMixin, RegressorMixin, BaseEstimator):
             return ridges, shares, 0
         alive = (scales > 0) | (not scales.any())
         count = count if alive.sum() > 1 else 1
-        promising = count // 3 if self.refine and self.per_target else 0
-        return ridges, first_draws(count - promising, alive, rng, self.refine), promising
+        promising = count - 1 if self.refine and self.per_target else 0
+        return ridges, first_draws(count - promising, alive, rng), promising
 
     def _search(self, kernels: SpaceKernels, Y: Array) -> None:
         """Search and publish, all targets that have the same rows together."""

@@ -26,7 +26,6 @@ from typing import NamedTuple
 
 import numpy as np
 from scipy.cluster.vq import kmeans2
-from scipy.spatial.distance import cdist
 
 from subridge.arrays.namespace import device_of, index_on, like, namespace_of, select_rows, take_last, to_numpy
 from subridge.arrays.types import Array, BoolArray, FloatArray, IntArray
@@ -35,10 +34,8 @@ from subridge.ridge.rows import LeftOutSets, SetBatch, TrainingRows
 
 _JUDGES = 10  # parts of the sets, each judged at what the others choose
 _CONCENTRATIONS = (0.1, 1.0)  # of random shares, in turns: few spaces, or many (himalaya's default)
-# Of shares among which spread and promising ones are found, how many of each, and of targets that are asked. The
-# concentrations were chosen on other laws than that of benchmarks/banded.py.
-_SPREAD, _POINTS, _CANDIDATES, _ASKED = (0.1, 0.3, 1.0), 5000, 500, 1000
-_LENGTHS, _NUGGET = (0.2, 0.3, 0.5, 0.8, 1.2, 2.0), 1e-4  # of kriging; distances of square roots are at most √2
+# Targets and random vectors that choose shares, steps to their strengths, and points and runs of k-means
+_ASKED, _PROBES, _STEPS, _PICKED, _STARTS = 1000, 200, 100, 5000, 10
 # Ridges are seen in three passes: every fourth, those between, the rest. Once a target's error is below so much of its
 # variance, it sees those of the first pass that are next to its best so far. It sees one of a later pass if a neighbour
 # is its best of the draw, and at most so many times worse than its best of all draws. Chosen on other laws than that of
@@ -150,6 +147,11 @@ class Draw:
         self._spectrum = xp.where(spectrum < -0.5, np.inf, xp.clip(spectrum, min=0.0))
         self._level, self._pull = u @ self.basis / norm, pull @ self.basis / norm
 
+    def root(self, ridge: float) -> Array:
+        """R with ``G = R Rᵀ``, shape (n, n)."""
+        root: Array = self.basis / (self._spectrum + ridge) ** 0.5
+        return root
+
     def at(self, ridges: FloatArray, example: Array) -> Iterator[Solution]:
         """The solutions at positive ridges, one after the other, in the precision of the example.
 
@@ -205,8 +207,7 @@ class BandedSearch:
     `targets` are labels as they came, shape (n, C), neither copied nor changed. `loss` is the least total squared error
     of left-out rows, in weighted units, shape (C,), and `place` where it was found: ``draw * L + number of the ridge``.
     `dual`, shape (C, n), and `intercept`, shape (C,), are the fit there. `inside`, shape (C, J), is the error of each
-    of J parts of the sets at the choice that has the least error `outside` of that part. `history` has, for each draw,
-    the least error over variance of some targets, those `asked`.
+    of J parts of the sets at the choice that has the least error `outside` of that part.
     """
 
     def __init__(self, spaces: SpaceKernels, targets: Array, ridges: FloatArray, block: int) -> None:
@@ -219,8 +220,7 @@ class BandedSearch:
         self.inside = xp.full((C, J), np.inf, dtype=spaces.roots.dtype, **options)
         self.outside = xp.full((C, J), np.inf, dtype=xp.float32, **options)  # compared only
         self.dual, self.intercept = (xp.zeros(shape, dtype=targets.dtype, **options) for shape in ((C, n), (C,)))
-        self.shares, self.history = np.empty((0, len(spaces.kernels))), list[FloatArray]()
-        self.asked = np.unique(np.linspace(0, C - 1, _ASKED).astype(int))
+        self.shares = np.empty((0, len(spaces.kernels)))
         self.means = self._weights @ targets / float(xp.sum(self._weights))
         self._shift = self.means * float(spaces.fit_intercept)  # what the intercept takes before all, for accuracy
         for part in self.blocks(np.arange(C)):
@@ -279,7 +279,6 @@ class BandedSearch:
                 here[seen] = np.minimum(here[seen], losses)
             tick(1 / len(order))
         self.shares = np.vstack([self.shares, shares])
-        self.history.append(here[self.asked] / np.maximum(self.variation[self.asked], 1e-300))
 
     def _see(self, solution: Solution, at: IntArray, seen_by: Callable[[Array], Array], place: int) -> FloatArray:
         """Errors of some targets at one choice, shape (b,), and what they keep of it."""
@@ -343,55 +342,65 @@ def _passes(L: int) -> list[tuple[int, int, float]]:
 # -- shares to try --------------------------------------------------------------------------------
 
 
-def random_draws(
-    count: int, alive: BoolArray, rng: np.random.Generator, concentrations: Sequence[float] = _CONCENTRATIONS
-) -> FloatArray:
+def random_draws(count: int, alive: BoolArray, rng: np.random.Generator) -> FloatArray:
     """Dirichlet shares at several concentrations in turns, shape (count, S); only spaces that are alive have some."""
-    turns = np.resize(concentrations, count)
+    turns = np.resize(_CONCENTRATIONS, count)
     gammas = rng.standard_gamma(turns[:, None] * (alive | (not alive.any())))  # X is constant: any shares do
     return np.asarray(gammas / gammas.sum(axis=1, keepdims=True))
 
 
-def first_draws(count: int, alive: BoolArray, rng: np.random.Generator, spread: bool) -> FloatArray:
-    """Equal shares, then others, shape (count, S): spread over all shares, or each space alone and random ones.
-
-    Spread ones are the centres of many random shares by k-means, in square roots of shares: 25 of them leave a target
-    about as near to one of them as 100 random ones.
-    """
-    if spread:
-        points = random_draws(max(_POINTS, 20 * count), alive, rng, _SPREAD) ** 0.5
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", UserWarning)  # of a centre without points, which stays where it is
-            others = kmeans2(points, max(count - 1, 1), minit="++", rng=rng)[0] ** 2
-        others /= others.sum(axis=1, keepdims=True)
-    else:
-        others = np.vstack([np.eye(len(alive))[alive], random_draws(count, alive, rng)])
-    return np.vstack([alive / alive.sum(), others])[:count]
+def first_draws(count: int, alive: BoolArray, rng: np.random.Generator) -> FloatArray:
+    """Equal shares, then each space alone, then random shares; shape (count, S)."""
+    return np.vstack([alive / alive.sum(), np.eye(len(alive))[alive], random_draws(count, alive, rng)])[:count]
 
 
 def promising_draws(search: BandedSearch, count: int, rng: np.random.Generator) -> FloatArray:
-    """Shares that promise the largest fall of left-out errors, summed over targets, shape (count, S).
+    """Shares near those that targets need, shape (at most count, S).
 
-    Kriging with a Gaussian kernel in square roots of shares, and a constant, continues errors from the draws so far to
-    random shares; its length is that which errs least on draws that it does not know. Each is chosen as if those before
-    had kept what they promise.
+    The strengths a of the spaces in a target give its best shares, ``a/Σ a``; the centres of these by k-means, in
+    square roots, serve all targets. A target counts by (Σ a)², since what few data explain grows like that. Few targets
+    are repeated with the errors of their forms, whose covariance is about T/2 if G makes labels of variance one white.
     """
-    seen, candidates = np.array(search.history), random_draws(_CANDIDATES, search.spaces.scales > 0, rng, _SPREAD)
-    apart, beyond = (cdist(each**0.5, search.shares**0.5, "sqeuclidean") / 2 for each in (search.shares, candidates))
-    fits = []
-    for length in _LENGTHS:
-        inverse = np.linalg.inv(np.exp(-apart / length**2) + _NUGGET * np.eye(len(apart)))
-        constant = inverse.sum(axis=0) / inverse.sum()
-        weights = (inverse - np.outer(inverse.sum(axis=0), constant)) @ seen
-        unknown = weights / np.diag(inverse - np.outer(inverse.sum(axis=0), constant))[:, None]
-        fits.append((float((unknown**2).sum()), length, constant @ seen, weights))
-    _, length, level, weights = min(fits, key=lambda fit: fit[0])
-    promised = level + np.exp(-beyond / length**2) @ weights
-    least, chosen = seen.min(axis=0), list[int]()
-    for _ in range(count):
-        chosen.append(int(np.maximum(least - promised, 0.0).sum(axis=1).argmax()))
-        least = np.minimum(least, promised[chosen[-1]])
-    return candidates[chosen]
+    traces, forms = _forms(search, rng)
+    copies = max(0, 20 * count - len(forms))
+    errors = rng.multivariate_normal(np.zeros(len(traces)), traces / 2, copies, method="eigh")
+    forms = np.maximum(np.vstack([forms, np.resize(forms, errors.shape) + errors]), 0.0)
+    strengths = np.ones_like(forms)
+    for _ in range(_STEPS):  # to the least (a - T⁻¹ q)ᵀ T (a - T⁻¹ q) with no negative a (Lee and Seung 2000)
+        strengths *= forms / (strengths @ traces + 1e-9)
+    strengths = strengths[:, :-1] + 1e-9
+    power = strengths.sum(axis=1)
+    points = ((strengths / power[:, None]) ** 0.5)[rng.choice(len(power), _PICKED, p=power**2 / (power**2).sum())]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # of a centre without points, which stays where it is
+        runs = [kmeans2(points, count, minit="++", rng=rng) for _ in range(_STARTS)]
+    centres, _ = min(runs, key=lambda run: float(((points - run[0][run[1]]) ** 2).sum()))
+    found = np.zeros((count, len(search.spaces.scales)))
+    found[:, search.spaces.scales > 0] = np.round(centres**2, 6)  # the same despite rounding
+    return np.unique(found / found.sum(axis=1, keepdims=True), axis=0)
+
+
+def _forms(search: BandedSearch, rng: np.random.Generator) -> tuple[FloatArray, FloatArray]:
+    """``T_rs = tr(G K_r G K_s)``, by random vectors, and ``q_s = yᵀ G K_s G y`` of some targets y of variance one.
+
+    The last K is the identity, for noise. If the covariance of y is ``Σ_s a_s K_s``, the expectation of q is T a. G is
+    that of equal shares, with as much signal as noise. Only spaces that vary are here. Shapes (S + 1, S + 1) and
+    (targets, S + 1).
+    """
+    spaces, C, n = search.spaces, len(search.loss), int(search.spaces.roots.shape[0])
+    xp, alive = namespace_of(spaces.roots), spaces.scales > 0
+    root = Draw(spaces, alive / alive.sum()).root(1.0)
+    kernels = [K for K, varies in zip(spaces.kernels, alive, strict=True) if varies]
+    inner = root @ like(rng.standard_normal((n, _PROBES)), root)
+    turned = [xp.reshape(root.T @ each, (-1,)) for each in (*(K @ inner for K in kernels), inner)]
+    traces = np.array([[float(a @ b) for b in turned] for a in turned]) / _PROBES
+    forms, asked = [], np.unique(np.linspace(0, C - 1, _ASKED).astype(int))
+    for at in search.blocks(asked):
+        labels = like(take_last(search.targets, at) - take_last(search.means, at), root) * spaces.roots[:, None]
+        dual = root @ (root.T @ labels)
+        forms.append([to_numpy(xp.sum(dual * each, axis=0)) for each in (*(K @ dual for K in kernels), dual)])
+    variances = np.maximum(search.variation[asked] / n, 1e-300)
+    return traces, np.concatenate(forms, axis=1).T / variances[:, None]
 
 
 def search_shares(
