@@ -41,7 +41,6 @@ from subridge.ridge.rows import Design, LeftOutSets, TrainingRows, left_out_grou
 
 BATCHES = 32  # with so many the standard error of a difference is known to an eighth of itself
 _EPS = float(np.finfo(np.float64).eps)
-_ASKED = 1000  # targets that say which shares are promising, as in a search on rows
 _PER_PRODUCT = 32  # bytes: the moments of a batch, those before, their sum, and a member's decomposition
 
 
@@ -441,9 +440,8 @@ class MomentSearch(BandedSearch):
         self.spaces = SpaceKernels([], scales, rows.weights[:0], fit_intercept, LeftOutSets((), True))  # no kernels
         self.variation, self.shares = to_numpy(rows.whole.target_squares), np.empty((0, len(spaces)))
         C, G = len(self.variation), 1 if self._groups is None else len(self._groups)
-        self.loss, self.place, self.history = np.full(C, np.inf), np.full(C, -1), list[FloatArray]()
+        self.loss, self.place = np.full(C, np.inf), np.full(C, -1)
         self.inside, self.outside = np.full((C, G), np.inf), np.full((C, G), np.inf)
-        self.asked = np.unique(np.linspace(0, C - 1, _ASKED).astype(int))
 
     def try_shares(self, shares: FloatArray, tick: Callable[[float], None] = lambda share: None) -> None:
         """See one draw of shares, shape (S,), at all ridges."""
@@ -457,7 +455,18 @@ class MomentSearch(BandedSearch):
         loss, place = self._least(sums)
         self.place = np.where(loss < self.loss, first + place, self.place)
         self.loss, self.shares = np.minimum(loss, self.loss), np.vstack([self.shares, shares])
-        self.history.append(sums.min(axis=0)[self.asked] / np.maximum(self.variation[self.asked], 1e-300))
+
+    def forms(self, rng: np.random.Generator) -> tuple[FloatArray, FloatArray]:
+        """As of rows, and T without random vectors: ``FᵀGF = I - A⁻¹`` and ``GF = F A⁻¹`` with A = FᵀF + I."""
+        alive, M = self.spaces.scales > 0, len(self.units)
+        F = np.asarray(self.rows.features) * self._stretches(alive / alive.sum())[:, None]
+        inverse, b = np.linalg.inv(F @ F.T + np.eye(M)), F @ self.rows.centred_targets[0][self.asked].T
+        inside = alive.sum() * np.array([np.isin(np.arange(M), each) for each in self._columns])[alive]
+        dual, lost = inverse @ b, inside @ (np.diag(inverse) - (inverse**2).sum(axis=0))  # tr(G K_s G)
+        within = inside @ (np.eye(M) - inverse) ** 2 @ inside.T
+        traces = np.block([[within, lost[:, None]], [lost, np.array(self.rows.room - M + (inverse**2).sum())]])
+        rest = self.variation[self.asked] - (dual * (b + dual)).sum(axis=0)
+        return traces, np.vstack([inside @ dual**2, rest]).T / self.variances(self.rows.n_samples)
 
     def _least(self, errors: FloatArray) -> tuple[FloatArray, IntArray]:
         """The least of errors, shape (L, C, ...), over ridges, and where it is, for each target or for all together."""
