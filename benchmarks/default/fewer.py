@@ -14,7 +14,7 @@ from tasks import parser, results
 
 
 def fitted(task):
-    """Reported, fresh with all groups and with one fewer, two numbers of mean zero, and refits over what is reported."""
+    """Reported, fresh with all groups and with one fewer, two numbers of mean zero, refits over reported."""
     import subridge as sr
 
     (n, ratio, share), draw = task
