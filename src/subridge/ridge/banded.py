@@ -117,7 +117,9 @@ class Draw:
         pull = mixture @ u
         across = u[:, None] * (pull - 0.5 * (u @ pull - 1.0) * u)
         mixture -= across + across.T  # P K P - u uᵀ: the other eigenvalues are not negative, and their mean is about 1
+        del across
         spectrum, self.basis = xp.linalg.eigh(mixture)
+        del mixture
         self._spectrum = xp.where(spectrum < -0.5, np.inf, xp.clip(spectrum, min=0.0))
         self._level, self._pull = u @ self.basis / norm, pull @ self.basis / norm
 
@@ -286,6 +288,30 @@ class BandedSearch:
             total += float((to_numpy(errors).sum(axis=0) / variation).sum())
         return total
 
+    def forms(self, rng: np.random.Generator) -> tuple[FloatArray, FloatArray]:
+        """``T_rs = tr(G K_r G K_s)``, by random vectors, and ``q_s = yᵀ G K_s G y`` of some targets y of variance one.
+
+        The last K is the identity, for noise. If the covariance of y is ``Σ_s a_s K_s``, the expectation of q is T a.
+        G is that of equal shares, with as much signal as noise. Only spaces that vary are here. Shapes (S + 1, S + 1)
+        and (targets, S + 1).
+        """
+        spaces, C, n = self.spaces, len(self.loss), int(self.spaces.roots.shape[0])
+        xp, alive = namespace_of(spaces.roots), spaces.scales > 0
+        root = Draw(spaces, alive / alive.sum()).root(1.0)
+        kernels = [K for K, varies in zip(spaces.kernels, alive, strict=True) if varies]
+        inner = root @ like(rng.standard_normal((n, _PROBES)), root)
+        turned = [xp.reshape(root.T @ each, (-1,)) for each in (*(K @ inner for K in kernels), inner)]
+        traces = np.array([[float(a @ b) for b in turned] for a in turned]) / _PROBES
+        forms, asked = [], np.unique(np.linspace(0, C - 1, _ASKED).astype(int))
+        for at in [half for block in self.blocks(asked) for half in np.array_split(block, 2)]:  # in double precision
+            labels = like(take_last(self.targets, at) - take_last(self.means, at), root) * spaces.roots[:, None]
+            dual = root @ (root.T @ labels)
+            del labels
+            forms.append([to_numpy(xp.sum(dual * (K @ dual), axis=0)) for K in kernels])
+            forms[-1].append(to_numpy(xp.sum(dual * dual, axis=0)))
+        variances = np.maximum(self.variation[asked] / n, 1e-300)
+        return traces, np.concatenate(forms, axis=1).T / variances[:, None]
+
     @property
     def best_shares(self) -> FloatArray:
         """Shares of the spaces for every target, shape (C, S)."""
@@ -334,7 +360,7 @@ def promising_draws(search: BandedSearch, count: int, rng: np.random.Generator) 
     square roots, serve all targets. A target counts by (Σ a)², since what few data explain grows like that. Few targets
     are repeated with the errors of their forms, whose covariance is about T/2 if G makes labels of variance one white.
     """
-    traces, forms = _forms(search, rng)
+    traces, forms = search.forms(rng)
     copies = max(0, 20 * count - len(forms))
     errors = rng.multivariate_normal(np.zeros(len(traces)), traces / 2, copies, method="eigh")
     forms = np.maximum(np.vstack([forms, np.resize(forms, errors.shape) + errors]), 0.0)
@@ -351,29 +377,6 @@ def promising_draws(search: BandedSearch, count: int, rng: np.random.Generator) 
     found = np.zeros((count, len(search.spaces.scales)))
     found[:, search.spaces.scales > 0] = np.round(centres**2, 6)  # the same despite rounding
     return np.unique(found / found.sum(axis=1, keepdims=True), axis=0)
-
-
-def _forms(search: BandedSearch, rng: np.random.Generator) -> tuple[FloatArray, FloatArray]:
-    """``T_rs = tr(G K_r G K_s)``, by random vectors, and ``q_s = yᵀ G K_s G y`` of some targets y of variance one.
-
-    The last K is the identity, for noise. If the covariance of y is ``Σ_s a_s K_s``, the expectation of q is T a. G is
-    that of equal shares, with as much signal as noise. Only spaces that vary are here. Shapes (S + 1, S + 1) and
-    (targets, S + 1).
-    """
-    spaces, C, n = search.spaces, len(search.loss), int(search.spaces.roots.shape[0])
-    xp, alive = namespace_of(spaces.roots), spaces.scales > 0
-    root = Draw(spaces, alive / alive.sum()).root(1.0)
-    kernels = [K for K, varies in zip(spaces.kernels, alive, strict=True) if varies]
-    inner = root @ like(rng.standard_normal((n, _PROBES)), root)
-    turned = [xp.reshape(root.T @ each, (-1,)) for each in (*(K @ inner for K in kernels), inner)]
-    traces = np.array([[float(a @ b) for b in turned] for a in turned]) / _PROBES
-    forms, asked = [], np.unique(np.linspace(0, C - 1, _ASKED).astype(int))
-    for at in search.blocks(asked):
-        labels = like(take_last(search.targets, at) - take_last(search.means, at), root) * spaces.roots[:, None]
-        dual = root @ (root.T @ labels)
-        forms.append([to_numpy(xp.sum(dual * each, axis=0)) for each in (*(K @ dual for K in kernels), dual)])
-    variances = np.maximum(search.variation[asked] / n, 1e-300)
-    return traces, np.concatenate(forms, axis=1).T / variances[:, None]
 
 
 def search_shares(
