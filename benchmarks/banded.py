@@ -2,6 +2,7 @@
 
     python benchmarks/banded.py                        two cores: n = 1,000 in 10 runs, 4 x 500 features, 2,000 targets
     python benchmarks/banded.py --device cuda --full     one card: n = 3,000, 4 x 2,000 features, 50,000 targets
+    python benchmarks/banded.py --only laws              the laws on which the choice of shares was developed
 
 Needs himalaya, and PyTorch for a card. Targets are sums over spaces of u⁴ X_s W_s with u uniform for each target and
 space, scaled to unit variance, plus noise of standard deviation .3 + 1.5 u. All methods see the same rows, runs, shares
@@ -21,6 +22,17 @@ from sklearn.model_selection import PredefinedSplit
 import subridge as sr
 
 RIDGES = np.logspace(-3, 3, 20)
+# Other laws than that of `draw`, 300 rows in 10 runs and 400 targets: features of each space, power of u, and options.
+LAWS = {
+    "four spaces, u squared": ((150,) * 4, 2, {}),
+    "eight spaces, u to the sixth": ((75,) * 8, 6, {}),
+    "unequal spaces": ((20, 50, 100, 200, 400), 3, {}),
+    "correlated spaces": ((150,) * 4, 3, {"shared": 0.6}),
+    "each space with chance .3": ((100,) * 6, 1, {"chance": 0.3}),
+    "little noise": ((100,) * 3, 3, {"noise": 0.1}),
+    "rows that drift": ((100,) * 4, 3, {"drift": 0.8}),
+    "each of twelve with chance .15": ((50,) * 12, 1, {"chance": 0.15}),
+}
 
 
 def draw(n, p, S, C, n_new=1000, seed=0, device="cpu"):
@@ -45,6 +57,43 @@ def draw(n, p, S, C, n_new=1000, seed=0, device="cpu"):
         part = slice(start, start + 5000)
         Y[:, part] += normal(*Y[:, part].shape) * noise[part]
     return X[:n], Y[:n], X[n:], Y[n:]
+
+
+def draw_law(sizes, power, seed, n=300, n_new=600, C=400, shared=0.0, chance=1.0, noise=1.0, drift=0.0):
+    """X and Y of a law, training rows first: spaces may share features, drive few targets, or drift from row to row."""
+    rng = np.random.default_rng(seed)
+
+    def drifted(table):
+        for i in range(1, len(table)):
+            table[i] = drift * table[i - 1] + (1 - drift**2) ** 0.5 * table[i]
+        return table
+
+    common = rng.standard_normal((n + n_new, max(sizes)))
+    X = [(1 - shared) ** 0.5 * rng.standard_normal((n + n_new, p)) + shared**0.5 * common[:, :p] for p in sizes]
+    X = [drifted(each) for each in X]
+    u = rng.uniform(size=(len(sizes), C)) ** power * (rng.uniform(size=(len(sizes), C)) < chance)
+    Y = sum(
+        each @ (rng.standard_normal((each.shape[1], C)) * a / each.shape[1] ** 0.5)
+        for each, a in zip(X, u, strict=True)
+    )
+    Y /= np.maximum(Y.std(axis=0), 1e-9)
+    Y += noise * drifted(rng.standard_normal(Y.shape)) * (0.3 + 1.5 * rng.uniform(size=C))
+    return np.hstack(X), Y
+
+
+def laws(seeds=3, n=300):
+    """R² on new rows of 25 refined, 25 random and 100 random draws, means over seeds."""
+    for name, (sizes, power, options) in LAWS.items():
+        ends, found = np.cumsum(sizes), {}
+        spaces = {str(s): slice(end - p, end) for s, (end, p) in enumerate(zip(ends, sizes, strict=True))}
+        for seed in range(seeds):
+            X, Y = draw_law(sizes, power, seed, n, **options)
+            for count, refine in ((25, True), (25, False), (100, False)):
+                model = sr.BandedRidge(spaces, ridges=RIDGES, n_draws=count, refine=refine, random_state=seed)
+                new = model.fit(X[:n], Y[:n], groups=np.arange(n) // 30).predict(X[n:])
+                r2 = 1 - ((Y[n:] - new) ** 2).sum(axis=0) / ((Y[n:] - Y[n:].mean(axis=0)) ** 2).sum(axis=0)
+                found.setdefault(f"{count} {'refined' if refine else 'random'}", []).append(r2.mean())
+        print(json.dumps({"what": name, **{key: float(np.mean(each)) for key, each in found.items()}}), flush=True)
 
 
 class Bench:
@@ -234,6 +283,8 @@ def main():
 
         set_backend({"cpu": "numpy", "torch": "torch", "cuda": "torch_cuda"}[options.device])
     print(json.dumps({"what": "settings", **vars(options)}), flush=True)
+    if "laws" in options.only:
+        laws()
     bench = Bench(options)
     if "single" in options.only:
         bench.measure("a ridge per target", options.rounds, subridge=bench.ours, himalaya=bench.him_single)

@@ -143,7 +143,9 @@ class Draw:
         pull = mixture @ u
         across = u[:, None] * (pull - 0.5 * (u @ pull - 1.0) * u)
         mixture -= across + across.T  # P K P - u uᵀ: the other eigenvalues are not negative, and their mean is about 1
+        del across
         spectrum, self.basis = xp.linalg.eigh(mixture)
+        del mixture
         self._spectrum = xp.where(spectrum < -0.5, np.inf, xp.clip(spectrum, min=0.0))
         self._level, self._pull = u @ self.basis / norm, pull @ self.basis / norm
 
@@ -327,10 +329,12 @@ class BandedSearch:
         inner = root @ like(rng.standard_normal((n, _PROBES)), root)
         turned = [xp.reshape(root.T @ each, (-1,)) for each in (*(K @ inner for K in kernels), inner)]
         traces, forms = np.array([[float(a @ b) for b in turned] for a in turned]) / _PROBES, []
-        for at in self.blocks(self.asked):
+        for at in [half for block in self.blocks(self.asked) for half in np.array_split(block, 2)]:  # double precision
             labels = like(take_last(self.targets, at) - take_last(self.means, at), root) * spaces.roots[:, None]
             dual = root @ (root.T @ labels)
-            forms.append([to_numpy(xp.sum(dual * each, axis=0)) for each in (*(K @ dual for K in kernels), dual)])
+            del labels
+            forms.append([to_numpy(xp.sum(dual * (K @ dual), axis=0)) for K in kernels])
+            forms[-1].append(to_numpy(xp.sum(dual * dual, axis=0)))
         return traces, np.concatenate(forms, axis=1).T / self.variances(n)
 
     @property
