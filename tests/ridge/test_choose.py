@@ -5,8 +5,8 @@ import itertools
 import numpy as np
 import pytest
 
-from subridge.model.aggregation import Aggregation, Majority, Mean, Median, Scaled, Simplex, Summed
-from subridge.model.subsets import dirichlet, equal
+from subridge.model.aggregation import Aggregation, Majority, Mean, Median, Simplex, Summed
+from subridge.model.subsets import dirichlet
 from subridge.ridge.choose import Losses, choose_ridges
 from subridge.ridge.member import member_paths
 from subridge.ridge.rows import training_rows
@@ -81,18 +81,3 @@ def test_classifying_losses_count_left_out_mistakes():
 def test_of_equally_good_ridges_the_largest_is_taken(fitted):
     rows, paths = fitted
     assert choose_ridges(Losses(paths, rows, Indifferent()), "ensemble").tolist() == [[5, 5, 5]]
-
-
-@pytest.mark.parametrize("per_target", [False, True])
-def test_a_scale_that_one_row_asks_for_is_not_believed(per_target):
-    """Labels and outputs of one row are a hundred times those of the others, whose scale is right."""
-    rng = np.random.default_rng(3)
-    X = rng.standard_normal((60, 200))
-    X[0] *= 100
-    y = X @ rng.standard_normal(200)
-    rows = training_rows(X, y[None, :], None, True)
-    losses = Losses(member_paths(rows, equal(1, 200), RIDGES), rows, Scaled(per_target=per_target))
-    for place in range(len(RIDGES)):
-        places = losses.common(place)
-        assert abs(Scaled().best(losses.moments(places, Mean()).of_batch(0)) - 1).max() > 0.1
-        np.testing.assert_allclose(losses.at(places).weights, 1.0, atol=1e-9)

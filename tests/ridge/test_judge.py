@@ -49,14 +49,6 @@ def test_errors_without_pairs_are_those_of_members_refitted_without_them(sample,
         np.testing.assert_allclose(found[:, :, i], errors_at(paths)[:, :, i], rtol=1e-4, atol=1e-9)
 
 
-def even_samples(error, rows, per_target):
-    """How many samples of equal noise and output the samples are worth; error has shape (C, n)."""
-    output, axis = rows.deviations - error, 1 if per_target else None
-    even = (rows.weights * error**2).sum(axis) * (rows.weights * output**2).sum(axis)
-    terms = rows.weights * error * output
-    return even / (terms**2).sum(axis=1) if per_target else even / (terms.sum(axis=0) ** 2).sum() / len(error)
-
-
 @pytest.mark.parametrize("name", ["scaled", "simplex", "free"])
 @pytest.mark.parametrize("per_target", [False, True])
 def test_the_honest_error_is_leave_one_out_of_the_whole_ensemble(sample, name, per_target):
@@ -67,14 +59,12 @@ def test_the_honest_error_is_leave_one_out_of_the_whole_ensemble(sample, name, p
     paths = member_paths(rows, plan, ridge)
     offer = Offer("four", "given", plan)
     found = judge([tuned(offer, "four", ridge, Losses(paths, rows, aggregation), "ensemble", aggregation)]).error
+    independent = np.array([path.independent[0] for path in paths])  # known from the features
     squares = np.empty(N)
     for i in range(N):
         kept, fewer = rows_without(sample, [i])
         members = member_paths(fewer, plan, ridge)
-        errors = errors_at(members)
-        shares = np.array([1 - 2 / member.degrees[0] for member in members])
-        worth = shares * even_samples(errors.mean(axis=0), fewer, per_target)[..., None]
-        moments = aggregation.moments(errors, fewer.deviations, fewer.weights, worth)
+        moments = aggregation.moments(errors_at(members), fewer.deviations, fewer.weights, independent)
         w = aggregation.weights(moments)
         mean = np.average(Y[:, kept], axis=1, weights=fewer.weights) if intercept else np.zeros(2)
         outputs = np.stack(

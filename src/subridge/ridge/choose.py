@@ -23,7 +23,7 @@ from subridge.model.checks import Scope, finite_array, one_of
 from subridge.model.ensemble import SubsetPlan
 from subridge.model.errors import ParameterError, RidgeError, RidgePathWarning
 from subridge.ridge.classes import fit_temperature, softmax
-from subridge.ridge.member import MemberPath, member_paths, share_of_labels
+from subridge.ridge.member import MemberPath, member_paths
 from subridge.ridge.moments import MomentRows
 from subridge.ridge.rows import TrainingRows
 
@@ -305,34 +305,9 @@ class Losses:
 
     def moments(self, places: IntArray, aggregation: Aggregation) -> MemberMoments:
         """Moments of the left-out errors of every member at its place, for a linear aggregation."""
-        errors, found = self.errors(places), list[FloatArray]()
-        for path, at in zip(self.paths, places.T, strict=True):
-            found.append(np.where(path.independent[at] > 0, share_of_labels(self.degrees(path, at)), 0.0))
-        shares = np.stack(found, axis=-1)  # (b, k)
-        shares = shares[:, None, :] if aggregation.per_target else shares
-        worth = shares * self._even_samples(errors, aggregation.per_target)[..., None]
-        return aggregation.moments(errors, self.deviations, self.rows.weights, worth)
-
-    def _even_samples(self, errors: Array, per_target: bool) -> FloatArray:
-        """How many samples with noise and outputs of one size a scale of the mean is fitted to; shape (b,) or (b, C).
-
-        The scale follows from Σ e f, with e the errors of the mean and f its outputs. If noise is alike in n samples,
-        the variance of that sum is Σ e² Σ f²/n; whatever it is like, it is about the sum of the squares of the terms
-        (Eicker; White). Where few samples have most of both, as with heavy tails, a scale that fits them is an
-        accident. Terms of rows that are left out together are added first.
-        """
-        rows, n_targets = self.rows, 1 if per_target else int(errors.shape[2])
-        if not rows.knows_leverages:
-            return np.full((1, 1) if per_target else 1, rows.effective_samples)
-        error = errors.sum(axis=1) / errors.shape[1]
-        output, axes = self.deviations - error, -1 if per_target else (-2, -1)
-        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-            scales = [((each * each * rows.weights).sum(axis=axes, keepdims=True)) ** 0.5 for each in (error, output)]
-            terms = error / scales[0] * (output / scales[1]) * rows.weights
-            terms = terms if per_target else terms.sum(axis=1)
-            terms = terms if rows.left_out is None else rows.unit_sums(to_numpy(terms))
-            count = 1 / to_numpy((terms * terms).sum(axis=-1)) / n_targets
-        return np.where(np.isfinite(count), count, rows.effective_samples)
+        worth = np.array([path.independent[at] for path, at in zip(self.paths, places.T, strict=True)]).T  # (b, k)
+        worth = worth[:, None, :] if aggregation.per_target else worth
+        return aggregation.moments(self.errors(places), self.deviations, self.rows.weights, worth)
 
     def degrees(self, path: MemberPath, places: IntArray) -> FloatArray:
         """m of a member at its places, shape (b,)."""

@@ -872,12 +872,8 @@ def independent_samples(fit: MemberFit, penalties: FloatArray) -> FloatArray:
     is_rare = leverages.sum() ** 2 < min(_FEW_ROWS, len(leverages) / 6) * (leverages**2).sum()
     if rows.knows_leverages and len(d) and is_rare:
         return np.zeros(len(penalties))
-    return np.minimum(share_of_labels(residual_degrees(fit, penalties)) * rows.effective_samples, rows.room)
-
-
-def share_of_labels(degrees: FloatArray) -> FloatArray:
-    """1 - 2/m: the share of the samples that left-out errors are worth if weights are fitted to them."""
-    return np.maximum(1 - 2 / degrees, _LEAST_SHARE)
+    worth = np.maximum(1 - 2 / residual_degrees(fit, penalties), _LEAST_SHARE) * rows.effective_samples
+    return np.minimum(worth, rows.room)
 
 
 def member_paths(
