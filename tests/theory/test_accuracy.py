@@ -165,6 +165,16 @@ def test_fitted_weights_of_members_that_are_nearly_the_same_are_the_best_or_say_
         assert judge.judge_one(seed, aggregation=aggregation).remark == ""
 
 
+@pytest.mark.parametrize(("seed", "size"), [(251118000122, 10**4), (251118000147, None)])
+def test_a_teacher_that_is_nearly_aligned_keeps_the_digits_of_what_is_not(seed, size):
+    """What a member that sees all features misses is a multiple of 1 - ρ²."""
+    assert [v for v in judge.judge_two(seed, 500, size, "simplex") if v.remark] == []
+
+
+def test_a_member_shrunk_beyond_the_floats_is_told_and_nothing_else():
+    assert judge.judge_one(251118002609, aggregation="free").remark == ""
+
+
 def test_members_without_data_keep_their_digits_at_finite_size():
     """At α of 1e-154 effective ridges are so large that their product overflows."""
     assert [v for v in judge.judge_two(90500000000, 500, 1) if v.remark] == []

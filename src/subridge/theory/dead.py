@@ -55,11 +55,11 @@ def dead_moments(
     if f == 0:
         return moments, bounds
     found, kappa_bar = bulk_of_members(grid)
-    rho2 = grid.aligned if n_features is None else grid.rho2
+    rho = grid.aligned if n_features is None else grid.rho
     T = np.full(grid.spike.shape, np.inf) if n_features is None else grid.spike * n_features
     fit = shares_along(grid, kappa_bar, T)[0]
     a, b, variance, z2, share = (
-        field[..., None, None] for field in (grid.a, grid.b, grid.a + grid.spike, grid.zeta**2, rho2)
+        field[..., None, None] for field in (grid.a, grid.b, grid.a + grid.spike, grid.zeta**2, rho)
     )
     E, (missed, v), h = moments.pairs, moments.with_target(), 1 - f
     gamma, eta2 = gamma_of(grid, found), np.eye(moments.n_members) * grid.eta[..., :, None] ** 2

@@ -89,8 +89,8 @@ class EquicorrelatedGrid(NamedTuple):
     alpha: FloatArray
     zeta: FloatArray
     omega2: FloatArray  # ω²
-    rho2: FloatArray  # ρ²
-    aligned: FloatArray  # ρ², but zero at c = 0, where no direction is special
+    rho: FloatArray  # ρ
+    aligned: FloatArray  # ρ, but zero at c = 0, where no direction is special
     b: FloatArray  # s(1-c), variance of the signal orthogonal to 1
     a: FloatArray  # s(1-c) + ω²
     spike: FloatArray  # s c, variance along 1 per feature
@@ -110,9 +110,9 @@ class EquicorrelatedGrid(NamedTuple):
             sample_ratio=alpha.shape,
             **{name: getattr(problem, name).shape for name in problem.__dataclass_fields__},
         )
-        s, c, omega2, rho2 = problem.data_scale, problem.correlation, problem.feature_noise**2, problem.alignment**2
-        aligned, b = np.where(c > 0, rho2, 0.0), s * (1 - c)
-        scalars = (alpha, problem.label_noise, omega2, rho2, aligned, b, b + omega2, s * c)
+        s, c, omega2, rho = problem.data_scale, problem.correlation, problem.feature_noise**2, problem.alignment
+        aligned, b = np.where(c > 0, rho, 0.0), s * (1 - c)
+        scalars = (alpha, problem.label_noise, omega2, rho, aligned, b, b + omega2, s * c)
         return cls._make(
             [np.broadcast_to(scalar, shape) for scalar in scalars]
             + [np.broadcast_to(nu, (*shape, k, k))]

@@ -118,11 +118,11 @@ def equicorrelated_moments(
     """
     shape, k, grid = grid.alpha.shape, grid.own.shape[-1], grid.lean()
     found, kappa_bar = bulk_of_members(grid)
-    rho2 = grid.aligned if n_features is None else grid.rho2
+    rho = grid.aligned if n_features is None else grid.rho
     T = np.full(grid.spike.shape, np.inf) if n_features is None else grid.spike * n_features
     fit, lack, lack_size = shares_along(grid, kappa_bar, T)
     b, a, omega2, alpha, z2, share = (
-        field[..., None, None] for field in (grid.b, grid.a, grid.omega2, grid.alpha, grid.zeta**2, rho2)
+        field[..., None, None] for field in (grid.b, grid.a, grid.omega2, grid.alpha, grid.zeta**2, rho)
     )
     own, nu_rs = np.eye(k, dtype=bool), grid.nu
     nu = nu_r, nu_s, _ = grid.own[..., :, None], grid.own[..., None, :], nu_rs
@@ -150,8 +150,8 @@ def equicorrelated_moments(
     # For T → ∞ the power L = b + T along 1 is infinite, and what a member misses of it tends to u - b.
     u = kappa_bar + a[..., 0] / grid.own
     missed_along = u - b[..., 0] if n_features is None else (grid.b + T)[..., None] * lack
-    missed = mixed(rho2[..., None], missed, missed_along)
-    power = mixed(rho2, grid.b, grid.b + T)
+    missed = mixed(rho[..., None], missed, missed_along)
+    power = mixed(rho, grid.b, grid.b + T)
     bounds = rounding.closed_form_doubt(found, E, size + noise, gap, z2)
 
     def whole(x: FloatArray, *tail: int) -> FloatArray:
@@ -159,7 +159,7 @@ def equicorrelated_moments(
 
     known = None
     if outputs:
-        c, F = _outputs(grid, found, fit, rho2, T, E)
+        c, F = _outputs(grid, found, fit, rho, T, E)
         dc, dF = rounding.closed_form_outputs_doubt(found, c, F)
         known = Outputs(whole(c, k), whole(F, k, k), whole(dc, k), whole(dF, k, k), np.zeros(shape))
     return MemberMoments(whole(E, k, k), whole(missed, k), whole(power), known), whole(bounds, k, k)
@@ -188,14 +188,14 @@ def shares_along(grid: EquicorrelatedGrid, kappa_bar: FloatArray, T: FloatArray)
 
 @np.errstate(invalid="ignore", divide="ignore", over="ignore")
 def _outputs(
-    grid: EquicorrelatedGrid, found: Bulk, fit: FloatArray, rho2: FloatArray, T: FloatArray, E: FloatArray
+    grid: EquicorrelatedGrid, found: Bulk, fit: FloatArray, rho: FloatArray, T: FloatArray, E: FloatArray
 ) -> tuple[FloatArray, FloatArray]:
     """c_r and F_rs of the outputs by themselves: F_rs = D_rs + γ_rs (E_rs + ζ²) + δ_rs η_r², no term a difference.
 
     Orthogonal to 1, c = ν σ b²/a and D = ν_rs σ_r σ_s b²/a. Along it, with the shares f of `shares_along` and
     L = b + T, c = L f_r and D = f_r f_s (T + a ν_rs/(ν_rr ν_ss)).
     """
-    a, own, share, T = grid.a[..., None], grid.own, rho2[..., None], T[..., None]
+    a, own, share, T = grid.a[..., None], grid.own, rho[..., None], T[..., None]
     gain = np.where(a > 0, grid.b[..., None] ** 2 / a, 0.0)
     both = T[..., None] + (a / own)[..., :, None] * grid.nu / own[..., None, :]
     c = mixed(share, gain * (own * found.sigma), (grid.b[..., None] + T) * fit)
@@ -216,9 +216,9 @@ def outer(x: FloatArray) -> FloatArray:
 
 
 @np.errstate(invalid="ignore")
-def mixed(rho2: FloatArray, across: FloatArray, along: FloatArray) -> FloatArray:
+def mixed(rho: FloatArray, across: FloatArray, along: FloatArray) -> FloatArray:
     """``(1-ρ²) across + ρ² along``, for the teacher's parts orthogonal to 1 and along it; 0 · inf counts as 0."""
-    return (1 - rho2) * across + np.where(rho2 > 0, rho2 * along, 0.0)
+    return (1 - rho) * (1 + rho) * across + np.where(rho**2 > 0, rho**2 * along, 0.0)
 
 
 @np.errstate(divide="ignore", invalid="ignore")
