@@ -3,16 +3,16 @@
     python benchmarks/two_trees.py OLD/src NEW/src [--rounds 7] [--only theory]
 
 Each version lives in a process of its own; the two take turns, and the best of the rounds is kept, because other
-programs on the machine only ever add time. Calls are those that both versions understand. Commands and the import are
-timed as new processes, with the start of Python in it, which is printed too.
+programs on the machine only ever add time. Times are those of the processor. Calls are those that both versions
+understand. Commands and the import are timed as new processes, with the start of Python in it, which is printed too.
 """
 
 import argparse
 import json
 import os
+import resource
 import subprocess
 import sys
-import time
 from contextlib import ExitStack
 
 
@@ -150,9 +150,15 @@ def serve(groups):
     print(json.dumps(list(calls)), flush=True)
     for line in sys.stdin:
         call = list(calls.values())[int(line)]
-        start = time.perf_counter()
+        start = seconds_taken()
         call()
-        print(time.perf_counter() - start, flush=True)
+        print(seconds_taken() - start, flush=True)
+
+
+def seconds_taken():
+    """Processor time of this process and of those that it has started."""
+    used = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
+    return sum(each.ru_utime + each.ru_stime for each in used)
 
 
 def main():

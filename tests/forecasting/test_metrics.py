@@ -39,3 +39,16 @@ def test_votes_say_nothing_of_weighted_members():
     table = sr.advise(X, np.array(["no", "yes"])[codes], n_members=[2]).table
     for name in ("misclassification", "misclassification_lower", "misclassification_upper"):
         assert (np.isnan(table[name].values) == (table.aggregation.values != "mean")).all()
+
+
+def test_moved_errors_have_the_mean_products_of_the_other_size():
+    rng = np.random.default_rng(0)
+    one_hot = np.eye(3)[rng.integers(0, 3, 2000)].T
+    errors = (
+        one_hot * [[0.3], [0.4], [0.2]] + rng.standard_normal((2, 1, 2000)) * 0.2 + rng.normal(0, 0.2, (2, 3, 2000))
+    )
+    before, after = np.array([[0.5, 0.3], [0.3, 0.4]]), np.array([[0.1, 0.05], [0.05, 0.1]])
+    draws = metrics.moved_errors(errors, one_hot, before, after)
+    found = np.mean([np.tensordot(each, each, ((1, 2), (1, 2))) for each in draws], axis=0)
+    expected = np.tensordot(errors, errors, ((1, 2), (1, 2))) * (1 - before) / (1 - after)
+    np.testing.assert_allclose(found, expected, rtol=0.03)

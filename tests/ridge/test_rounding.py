@@ -88,6 +88,10 @@ def test_a_direction_that_a_group_alone_shows_up_to_rounding_is_told():
     assert not judge.judge_near(12000709).remark
 
 
+def test_columns_that_differ_by_the_last_digits_and_by_the_smallest_float_are_told():
+    assert not judge.judge_near(251118001981).remark
+
+
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("groups", [None, np.arange(12) // 2])
 def test_exact_dependence_is_no_reason_for_a_warning(weighted, groups):

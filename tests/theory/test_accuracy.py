@@ -68,11 +68,19 @@ def test_independent_features_and_spikes_are_right_or_say_that_they_are_not():
     assert np.median([v.error for v in verdicts]) < 1e-15
 
 
-@pytest.mark.parametrize("seed", [90411000000, 90411000040, 90411000064])
+@pytest.mark.parametrize("seed", [90411000000, 90411000040, 90411000064, 77000113, 77000271])
 def test_a_small_spike_beside_a_large_one_is_no_cause_of_doubt(seed):
     """The small spike is less certain than the large one, but it has little of the signal."""
     verdict = judge.judge_structured(seed)
     assert verdict.error < verdict.bound < 1e-9
+
+
+@pytest.mark.parametrize("seed", [78000041, 78000207, 78002205])
+def test_free_weights_of_members_with_small_spikes_beside_large_ones_are_no_cause_of_doubt(seed):
+    """A plain decomposition knows a small spike to eps of the large one, and the bound has to count that."""
+    verdict = judge.judge_structured(seed, "free")
+    assert not verdict.warned
+    assert verdict.remark == ""
 
 
 def test_a_spike_errs_in_what_is_left_along_it_and_in_the_fit():
@@ -155,6 +163,16 @@ def test_fitted_weights_of_members_that_are_nearly_the_same_are_the_best_or_say_
         assert judge.judge_structured(seed, aggregation).remark == ""
     for seed in (78000109, 78000226, 78000382, 78000915, 78001026, 78001269, 78001369, 78001408):
         assert judge.judge_one(seed, aggregation=aggregation).remark == ""
+
+
+@pytest.mark.parametrize(("seed", "size"), [(251118000122, 10**4), (251118000147, None)])
+def test_a_teacher_that_is_nearly_aligned_keeps_the_digits_of_what_is_not(seed, size):
+    """What a member that sees all features misses is a multiple of 1 - ρ²."""
+    assert [v for v in judge.judge_two(seed, 500, size, "simplex") if v.remark] == []
+
+
+def test_a_member_shrunk_beyond_the_floats_is_told_and_nothing_else():
+    assert judge.judge_one(251118002609, aggregation="free").remark == ""
 
 
 def test_members_without_data_keep_their_digits_at_finite_size():

@@ -48,6 +48,7 @@ class Rule:
     interval_stretch: float = 1.25  # of the logarithms of both bounds around the forecast
     most_group_gamma: float = 0.95  # γ of grouped rows beyond which nothing is known: decision 0014
     path_steps: int = 3  # for each half decade of ridges: half decades make bounds rise with n
+    noisy_rows: int = 4000  # rows that vote with noise drawn anew, at least: a share is then known to 1/√4000
 
 
 RULE = Rule()
@@ -304,6 +305,9 @@ class Curve(NamedTuple):
     standard_error: FloatArray  # of the error, over pilots, (S,)
     freedom: FloatArray  # degrees of freedom of the standard error, (S,)
     skewness: FloatArray  # see `spread_of_means`, (S,)
+    penalties: FloatArray  # at which the pilot has the effective ridges of the sizes, (S, k)
+    before: FloatArray  # γ at the pilot's size and these penalties, (S, k, k)
+    after: FloatArray  # γ at the sizes, (S, k, k)
 
     def interval(self, level: float) -> tuple[FloatArray, FloatArray]:
         """Lower and upper bounds of the prediction error, each of shape (S,)."""
@@ -334,7 +338,7 @@ def forecast_curve(pilot: Pilot, ensemble: Ensemble, sizes: FloatArray, chosen: 
             ]
             found = [np.concatenate(each) for each in zip(*blocks, strict=True)]
             parts.append((some, [each.reshape(S, len(some), *each.shape[1:]).swapaxes(0, 1) for each in found]))
-    error, readout, weights, effective, deviation, freedom, skewness = in_order(parts)
+    error, readout, weights, effective, deviation, freedom, skewness, before, after = in_order(parts)
     error = np.where((pilot.reach(chosen.ridges) >= sizes[:, None]).all(axis=-1), error, np.nan)
     # A larger sample is not believed to raise the error. Without this the mean error over forty tables is 2.7 % larger.
     believed = np.where(sizes > n, np.minimum(error, chosen.least), error)
@@ -345,12 +349,13 @@ def forecast_curve(pilot: Pilot, ensemble: Ensemble, sizes: FloatArray, chosen: 
         is_vague = (sizes > n) & (deviation > RULE.vague * total) & (pilot.rows.left_out is None)
     in_reach = ~np.isnan(total) & ~is_vague
     found = [chosen.ridges, chosen.is_bound, in_reach, total, fall, weights, effective, deviation, freedom, skewness]
+    found += [penalties[numbers.reshape(-1, S), :k], before[..., :k, :k], after[..., :k, :k]]
     return Curve(sizes, *(each if pilot.per_target else each[0] for each in found))
 
 
 def _transfer(block: LeftOut, ensemble: Ensemble, gamma_n: FloatArray, sizes: FloatArray) -> tuple[FloatArray, ...]:
     """At t sizes, from γ n of shape (t, k′, k′): error without readout noise and what that adds, then as in `Curve`:
-    weights, effective samples, standard error, its degrees of freedom and skewness.
+    weights, effective samples, standard error, its degrees of freedom and skewness, γ before and after.
     """
     pilot, k, n = block.pilot, len(ensemble.ridge), block.pilot.rows.n_samples
     trained, most, effective = float(n), 1 - 1e-9, np.full(len(sizes), float(n))
@@ -387,7 +392,7 @@ def _transfer(block: LeftOut, ensemble: Ensemble, gamma_n: FloatArray, sizes: Fl
     # What weights gain by chance is as unsure as it is large.
     chance = np.where(np.isfinite(error), error, 0.0) - np.where(np.isfinite(error), settled.least, 0.0)
     deviation, readout = np.hypot(spread[0], np.hypot(doubt, chance)), (weights**2 * noise).sum(axis=1)
-    return error - readout, readout, weights, effective, deviation, *spread[1:]
+    return error - readout, readout, weights, effective, deviation, *spread[1:], before, after
 
 
 def _readout_noise(pilot: Pilot, ensemble: Ensemble, gamma: FloatArray) -> FloatArray:

@@ -195,6 +195,7 @@ class MemberMoments:
         other, other_size = self.by_outputs(weights, self.outputs)
         return np.where(other_size < size, other, value)
 
+    @np.errstate(invalid="ignore", over="ignore")  # of members shrunk by more than 1e150
     def by_errors(self, weights: FloatArray) -> tuple[FloatArray, FloatArray]:
         """The risk from `pairs` and `missed`, and the size of its terms."""
         terms = weighted_pairs(weights, self.pairs)
@@ -202,20 +203,19 @@ class MemberMoments:
         rest = 1.0 - weights.sum(axis=-1)
         apart = abs(rest) > 4 * self.n_members * EPS  # else the sum is one up to rounding
         missed, v = self.with_target() if apart.any() else (np.zeros(()), np.zeros(()))
-        with np.errstate(invalid="ignore"):
-            shared = weighted(weights, missed)
-            value = rest**2 * v + 2 * rest * shared.sum(axis=-1) + own
-            total = rest**2 * v + 2 * abs(rest) * abs(shared).sum(axis=-1) + size
+        shared = weighted(weights, missed)
+        value = rest**2 * v + 2 * rest * shared.sum(axis=-1) + own
+        total = rest**2 * v + 2 * abs(rest) * abs(shared).sum(axis=-1) + size
         return np.where(apart, value, own), np.where(apart, total, size)
 
+    @np.errstate(invalid="ignore", over="ignore")
     def by_outputs(self, weights: FloatArray, outputs: Outputs) -> tuple[FloatArray, FloatArray]:
         """The risk from the outputs' own moments, and the size of its terms, infinite where the target's power is."""
         v = self.with_target()[1]
-        with np.errstate(invalid="ignore"):
-            terms = weighted_pairs(weights, outputs.F).sum(axis=(-2, -1))
-            explained = weighted(weights, outputs.c).sum(axis=-1)
-            size = v + 2 * abs(explained) + abs(terms)
-            return np.asarray(v - 2 * explained + terms), np.where(np.isnan(size), np.inf, size)
+        terms = weighted_pairs(weights, outputs.F).sum(axis=(-2, -1))
+        explained = weighted(weights, outputs.c).sum(axis=-1)
+        size = v + 2 * abs(explained) + abs(terms)
+        return np.asarray(v - 2 * explained + terms), np.where(np.isnan(size), np.inf, size)
 
 
 def weighted(weights: FloatArray, values: FloatArray) -> FloatArray:

@@ -231,7 +231,7 @@ def _total_and_bound(
     w, rest = abs(weights), abs(1.0 - weights.sum(axis=-1))
     apart = rest > 4 * moments.n_members * EPS  # as in `MemberMoments.by_errors`
     v = 0.0 if moments.v is None else moments.v
-    with np.errstate(invalid="ignore", divide="ignore"):
+    with np.errstate(invalid="ignore", divide="ignore", over="ignore"):
         # Members that count as one cost up to this share of what they err, or of what they output.
         alike = 2 * moments.n_members * ALIKE
         error = (

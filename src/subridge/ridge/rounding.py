@@ -100,15 +100,15 @@ def orthogonal_again(Qt: Array, u: Array, rest: Array, slack: Array) -> tuple[Ar
 
 # Arithmetic modulo a prime distinguishes exact dependence from rounding. A float is m 2^e with integers m and e, so it
 # has a residue. The rank of the residues is never above the exact one, and below it only if the prime divides a minor,
-# by a chance of about 1e-9.
-_PRIME = 2**31 - 1  # products of residues fit into 63 bits
+# by a chance of about 1e-9. All powers of two differ modulo this prime; modulo 2^31 - 1 only 31 of them do.
+_PRIME = 2**31 - 19  # products of residues fit into 63 bits
 
 
 def residues_of(values: Array | IntArray) -> IntArray:
     """Floats modulo the prime, as whole numbers from 0 to p - 1.
 
     >>> residues_of(np.array([3.0, -1.0, 0.5])).tolist()
-    [3, 2147483646, 1073741824]
+    [3, 2147483628, 1073741815]
     """
     mantissa, exponent = np.frexp(np.asarray(values, dtype=np.float64))
     whole = (mantissa * 2.0**53).astype(np.int64) % _PRIME

@@ -56,15 +56,15 @@ def dead_moments(
         return moments, bounds
     found, kappa_bar = bulk_of_members(grid)
     fit = shares_along(grid, kappa_bar)[0]
-    a, b, variance, z2, rho2 = (
-        field[..., None, None] for field in (grid.a, grid.b, grid.a + grid.spike, grid.zeta**2, grid.rho2)
+    a, b, variance, z2, rho = (
+        field[..., None, None] for field in (grid.a, grid.b, grid.a + grid.spike, grid.zeta**2, grid.rho)
     )
     E, (missed, v), h = moments.pairs, moments.with_target(), 1 - f
     gamma, eta2 = gamma_of(grid, found), readout(grid)
     across = quotient(b, a) ** 2 * grid.nu * outer(found.sigma)
     per = np.where(gamma > 0, gamma / a, 0.0)
     shared = np.where(gamma > 0, per * (E + z2), 0.0)
-    W = variance * (mixed(rho2, across, outer(fit) * (grid.nu / outer(grid.own))) + shared)
+    W = variance * (mixed(rho, across, outer(fit) * (grid.nu / outer(grid.own))) + shared)
     known = moments.outputs
     if known is not None:
         F, dF = (h * h * part + rest for part, rest in ((known.F, (1 - h * h) * eta2 + f * h * W), (known.dF, 0.0)))

@@ -89,7 +89,7 @@ class EquicorrelatedGrid(NamedTuple):
     alpha: FloatArray
     zeta: FloatArray
     omega2: FloatArray  # ω²
-    rho2: FloatArray  # ρ², but zero at c = 0 for M → ∞, where no direction is special
+    rho: FloatArray  # ρ, but zero at c = 0 for M → ∞, where no direction is special
     b: FloatArray  # s(1-c), variance of the signal orthogonal to 1
     a: FloatArray  # s(1-c) + ω²
     spike: FloatArray  # s c, variance along 1 per feature
@@ -112,10 +112,10 @@ class EquicorrelatedGrid(NamedTuple):
             sample_ratio=alpha.shape,
             **{name: getattr(problem, name).shape for name in problem.__dataclass_fields__},
         )
-        s, c, omega2, rho2 = problem.data_scale, problem.correlation, problem.feature_noise**2, problem.alignment**2
+        s, c, omega2, rho = problem.data_scale, problem.correlation, problem.feature_noise**2, problem.alignment
         b, spike, T = s * (1 - c), s * c, np.inf if n_features is None else s * c * n_features
-        rho2 = np.where((c > 0) | np.isfinite(T), rho2, 0.0)
-        scalars = (alpha, problem.label_noise, omega2, rho2, b, b + omega2, spike, T)
+        rho = np.where((c > 0) | np.isfinite(T), rho, 0.0)
+        scalars = (alpha, problem.label_noise, omega2, rho, b, b + omega2, spike, T)
         return cls._make(
             [np.broadcast_to(scalar, shape) for scalar in scalars]
             + [np.broadcast_to(nu, (*shape, k, k))]
@@ -132,6 +132,11 @@ class EquicorrelatedGrid(NamedTuple):
     def seen(self) -> FloatArray:
         """f_r, shape (..., k)."""
         return np.linalg.diagonal(self.rows)
+
+    @property
+    def rho2(self) -> FloatArray:
+        """ρ², for forms that have no 1 - ρ² to keep the digits of."""
+        return self.rho**2
 
     def lean(self) -> "EquicorrelatedGrid":
         """The same grid for long arithmetic: an axis along which a field is constant has length one in that field."""

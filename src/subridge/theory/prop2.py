@@ -117,9 +117,9 @@ def equicorrelated_moments(grid: EquicorrelatedGrid, *, outputs: bool) -> tuple[
     shape, k, grid = grid.alpha.shape, grid.own.shape[-1], grid.lean()
     found, kappa_bar = bulk_of_members(grid)
     fit, lack, lack_size = shares_along(grid, kappa_bar)
-    b, a, omega2, alpha, z2, rho2, L = (
+    b, a, omega2, alpha, z2, rho, L = (
         field[..., None, None]
-        for field in (grid.b, grid.a, grid.omega2, grid.alpha, grid.zeta**2, grid.rho2, grid.b + grid.T)
+        for field in (grid.b, grid.a, grid.omega2, grid.alpha, grid.zeta**2, grid.rho, grid.b + grid.T)
     )
     is_finite, own, (nu_r, nu_s), nu_rs = np.isfinite(grid.T).all(), np.eye(k, dtype=bool), of_pairs(grid.own), grid.nu
     pure, lost = np.where(a > 0, b / a, 0.0), np.where(a > 0, omega2 / a, 0.0)
@@ -131,7 +131,7 @@ def equicorrelated_moments(grid: EquicorrelatedGrid, *, outputs: bool) -> tuple[
     if is_finite:  # I¹_rs uniform in T: I⁰_rs for T → 0 and I¹_rs for T → ∞
         fitted = outer(fit)
         along, along_size = fitted * along + L * outer(lack), fitted * along_size + L * outer(lack_size)
-    bias, size = mixed(rho2, bias, along), mixed(rho2, size, along_size)
+    bias, size = mixed(rho, bias, along), mixed(rho, size, along_size)
     noise = gamma_of(grid, found) * z2 + readout(grid)
     # 1 - γ_rs from those of the members and from where they differ, with y = σ/√f.
     (y_r, y_s), common = of_pairs(found.sigma / np.sqrt(grid.seen)), nu_rs * (grid.rows / np.sqrt(outer(grid.seen)))
@@ -141,8 +141,8 @@ def equicorrelated_moments(grid: EquicorrelatedGrid, *, outputs: bool) -> tuple[
     E = np.where(gap > 0, (bias + noise) / gap, np.where(bias + noise == 0, 0.0, np.inf))
     # For T → ∞ the power L = b + T along 1 is infinite, and what a member misses of it tends to u - b.
     missed_along = L[..., 0] * lack if is_finite else kappa_bar + a[..., 0] / grid.own - b[..., 0]
-    missed = mixed(rho2[..., 0], missed_unaligned(b[..., 0], (b * pure)[..., 0], grid.own, found.sigma), missed_along)
-    power = mixed(grid.rho2, grid.b, grid.b + grid.T)
+    missed = mixed(rho[..., 0], missed_unaligned(b[..., 0], (b * pure)[..., 0], grid.own, found.sigma), missed_along)
+    power = mixed(grid.rho, grid.b, grid.b + grid.T)
     bounds = rounding.closed_form_doubt(found, E, size + noise, gap, z2)
 
     def whole(x: FloatArray, *tail: int) -> FloatArray:
@@ -184,11 +184,11 @@ def _outputs(grid: EquicorrelatedGrid, found: Bulk, fit: FloatArray, E: FloatArr
     Orthogonal to 1, c = ν σ b²/a and D = ν_rs σ_r σ_s b²/a. Along it, with the shares f of `shares_along` and
     L = b + T, c = L f_r and D = f_r f_s (T + a ν_rs/(ν_rr ν_ss)).
     """
-    a, b, rho2, T, own = *(field[..., None] for field in (grid.a, grid.b, grid.rho2, grid.T)), grid.own
+    a, b, rho, T, own = *(field[..., None] for field in (grid.a, grid.b, grid.rho, grid.T)), grid.own
     gain, gamma = np.where(a > 0, b**2 / a, 0.0), gamma_of(grid, found)
     both = T[..., None] + (a / own)[..., None] * grid.nu / own[..., None, :]
-    c = mixed(rho2, gain * (own * found.sigma), (b + T) * fit)
-    D = mixed(rho2[..., None], gain[..., None] * (grid.nu * outer(found.sigma)), outer(fit) * both)
+    c = mixed(rho, gain * (own * found.sigma), (b + T) * fit)
+    D = mixed(rho[..., None], gain[..., None] * (grid.nu * outer(found.sigma)), outer(fit) * both)
     spread = np.where(gamma > 0, gamma * (E + grid.zeta[..., None, None] ** 2), 0.0)
     return c, D + spread + readout(grid)
 
@@ -200,9 +200,9 @@ def gamma_of(grid: EquicorrelatedGrid, found: Bulk) -> FloatArray:
 
 
 @np.errstate(invalid="ignore")
-def mixed(rho2: FloatArray, across: FloatArray, along: FloatArray) -> FloatArray:
+def mixed(rho: FloatArray, across: FloatArray, along: FloatArray) -> FloatArray:
     """``(1-ρ²) across + ρ² along``, for the teacher's parts orthogonal to 1 and along it; 0 · inf counts as 0."""
-    return (1 - rho2) * across + np.where(rho2 > 0, rho2 * along, 0.0)
+    return (1 - rho) * (1 + rho) * across + np.where(rho**2 > 0, rho**2 * along, 0.0)
 
 
 @np.errstate(divide="ignore", invalid="ignore")
@@ -219,20 +219,20 @@ def equicorrelated_order_parameters(grid: EquicorrelatedGrid) -> OrderParameters
 
 
 @np.errstate(divide="ignore", invalid="ignore", over="ignore")
-def scaled_optimum(b: FloatArray, a: FloatArray, nu: FloatArray, rho2: FloatArray, noise: FloatArray) -> FloatArray:
+def scaled_optimum(b: FloatArray, a: FloatArray, nu: FloatArray, rho: FloatArray, noise: FloatArray) -> FloatArray:
     """ν(1 + λ*/a), where the derivative of E_rr by λ vanishes, eq. 193 (optreg_local); ν = 0 gives the limit ν → 0.
 
-    `rho2` is the share of the teacher along 1 and `noise` is ζ² + η².
+    `rho` is the share of the teacher along 1 and `noise` is ζ² + η².
     """
-    along = np.where(rho2 > 0, a * rho2 / nu, 0.0)
-    return np.asarray(a * (noise + along + b * (1 - 2 * rho2)) / (b**2 * (1 - rho2)))
+    along = np.where(rho > 0, a * rho / nu, 0.0)
+    return np.asarray(a * (noise + along + b * (1 - 2 * rho)) / (b**2 * (1 - rho)))
 
 
 @np.errstate(divide="ignore", invalid="ignore", over="ignore")
-def best_member_ridge(b: FloatArray, a: FloatArray, nu: FloatArray, rho2: FloatArray, noise: FloatArray) -> FloatArray:
+def best_member_ridge(b: FloatArray, a: FloatArray, nu: FloatArray, rho: FloatArray, noise: FloatArray) -> FloatArray:
     """λ* of eq. 193 (optreg_local), as in `scaled_optimum`: independent of α and never negative, up to rounding."""
-    lam = a * (scaled_optimum(b, a, nu, rho2, noise) / nu - 1)
-    excess = rho2 * (a / nu - b) + noise
+    lam = a * (scaled_optimum(b, a, nu, rho, noise) / nu - 1)
+    excess = rho * (a / nu - b) + noise
     # b = 0 or |ρ| = 1: the ridge acts through γ only, so the error falls for ever unless there is nothing to amplify.
     lam = np.where(abs(lam) < 1e-14 * a, 0.0, lam)  # zero up to rounding is zero
-    return np.where(b * (1 - rho2) == 0, np.where((excess > 0) & (a > 0), np.inf, 0.0), lam)
+    return np.where(b * (1 - rho) == 0, np.where((excess > 0) & (a > 0), np.inf, 0.0), lam)

@@ -31,6 +31,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 import scipy.sparse
+from scipy.linalg import lapack
 
 from subridge.arrays.types import BoolArray, FloatArray, IntArray
 from subridge.model.ensemble import SubsetPlan
@@ -158,15 +159,15 @@ class _Spikes:
 
     def __init__(self, index: IntArray, d: float, parts: "_Parts", w: FloatArray) -> None:
         self.index = index = np.sort(index)  # members that see the same have the same directions
-        Q, roots, Vt = np.linalg.svd(parts.F[index], full_matrices=False)
+        Q, roots, V, sharpness = _by_rotations(parts.F[index])
         kept = roots > roots[0] * len(index) * EPS
-        self.Q, self.V = Q[:, kept], Vt[kept].T
+        self.Q, self.V = Q[:, kept], V[:, kept]
         self.FQ = self.V * roots[kept]  # F_rᵀ Q, shape (rank, f), in which a large spike does not leak into a small one
         self.values = np.concatenate([[d], d + roots[kept] ** 2])
         self.counts = np.concatenate([[len(index) - kept.sum()], np.ones(kept.sum())])
         self.seen = self.values > 0  # d = 0 leaves nothing beside the spikes
         merged = (len(index) * EPS * roots[0]) ** 2 / d if d > 0 and not kept.all() else 0.0
-        self.theta = np.concatenate([[8 * EPS + merged], 8 * EPS * (1 + roots[0] / roots[kept])])
+        self.theta = np.concatenate([[8 * EPS + merged], 8 * EPS * (1 + np.minimum(roots[0] / roots[kept], sharpness))])
         # The fit starts at the teacher's own weights on the features that the member sees.
         begun = np.where(np.isin(np.arange(len(w)), index), w, 0.0)
         unseen = w - begun
@@ -202,6 +203,19 @@ class _Spikes:
         """Products of the fit with what the residual of another projects on this member's features, by eigenspace."""
         y = (parts.signal * other.residual - parts.noise * other.lifted)[self.index]
         return _products(self.weights, self.split(y, other.factor))[self.seen]
+
+
+def _by_rotations(F: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray, float]:
+    """Q, singular values and V of F, and the condition of F with every column at its own scale.
+
+    One-sided Jacobi rotations find values and directions to eps times that condition, whatever the scales are.
+    """
+    roots, Q, V, work, _, failed = lapack.dgejsv(F, joba=0, jobu=0, jobv=0)
+    if failed:
+        raise np.linalg.LinAlgError(f"one-sided Jacobi rotations did not converge (dgejsv: {failed})")
+    norms = np.sqrt((F**2).sum(axis=0))
+    scaled = np.linalg.svd(F / np.where(norms > 0, norms, 1.0), compute_uv=False)
+    return Q, roots * (work[0] / work[1]), V, float(scaled[0] / max(scaled[-1], EPS))
 
 
 class _Parts(NamedTuple):
