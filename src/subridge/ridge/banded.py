@@ -324,9 +324,11 @@ class BandedSearch:
         """
         spaces, n = self.spaces, int(self.spaces.roots.shape[0])
         xp, alive = namespace_of(spaces.roots), spaces.scales > 0
-        root = Draw(spaces, alive / alive.sum()).root(1.0)
+        draw = Draw(spaces, alive / alive.sum())
+        root = draw.root(1.0)
         kernels = [K for K, varies in zip(spaces.kernels, alive, strict=True) if varies]
-        inner = root @ like(rng.standard_normal((n, _PROBES)), root)
+        # By a root that does not depend on the signs of eigenvectors, which differ between libraries.
+        inner = root @ (draw.basis.T @ like(rng.standard_normal((n, _PROBES)), root))
         turned = [xp.reshape(root.T @ each, (-1,)) for each in (*(K @ inner for K in kernels), inner)]
         traces, forms = np.array([[float(a @ b) for b in turned] for a in turned]) / _PROBES, []
         for at in [half for block in self.blocks(self.asked) for half in np.array_split(block, 2)]:  # double precision
