@@ -391,10 +391,14 @@ def _inverse(matrix: DomainMatrix, reason: str) -> DomainMatrix:
     Polynomials and one division per entry: dividing at every step is hundreds of times slower.
     """
     field, (denominator, A) = matrix.domain, matrix.clear_denoms(convert=True)
-    adjugate, determinant = A.adj_det()
-    if _is_zero(determinant, A.domain):
+    ring, (_, *coefficients, last) = A.domain, A.charpoly()
+    if _is_zero(last, ring):
         raise ZeroDivisionError(reason)
-    factor = field.convert_from(denominator.element, A.domain) / field.convert_from(determinant, A.domain)
+    one = DomainMatrix.eye(A.shape[0], ring)
+    adjugate = one
+    for coefficient in coefficients:
+        adjugate = A * adjugate + one.scalarmul(coefficient)
+    factor = field.convert_from(-denominator.element, ring) / field.convert_from(last, ring)
     return adjugate.convert_to(field).scalarmul(factor)
 
 

@@ -314,7 +314,7 @@ class BandedRidge(MultiOutputMixin, RegressorMixin, BaseEstimator):
                 )
             return ridges, shares, 0
         alive = (scales > 0) | (not scales.any())
-        count = count if alive.sum() > 1 else 1
+        count = count if (scales > 0).sum() > 1 else 1
         promising = count - 1 if self.refine and self.per_target else 0
         return ridges, first_draws(count - promising, alive, rng), promising
 

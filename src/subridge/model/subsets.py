@@ -5,6 +5,7 @@ frozen dataclass with `n_members`, `draw` and `fingerprint` (from `Fingerprinted
 `STRATEGIES`.
 """
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -84,8 +85,34 @@ class StrategyOptions:
         one_number("fraction_spread", non_negative("fraction_spread", self.fraction_spread))
 
 
+class NamedStrategy(Fingerprinted, ABC):
+    """A strategy of this package, which text can name."""
+
+    @abstractmethod
+    def draw(self, n_features: int, seed: RandomState = None) -> SubsetPlan:
+        """Draw who sees which of M features.
+
+        Parameters
+        ----------
+        n_features : int
+            M.
+        seed : int or numpy.random.Generator, optional
+            Source of randomness; None gives another draw every time.
+
+        Returns
+        -------
+        SubsetPlan
+            One draw; the same for the same seed.
+
+        Raises
+        ------
+        SubsetError, ParameterError
+            If there are too few features, or so many that no machine could hold the plan.
+        """
+
+
 @dataclass(frozen=True, eq=False)
-class Equal(Fingerprinted):
+class Equal(NamedStrategy):
     """The strategy of `equal`.
 
     Parameters
@@ -121,7 +148,7 @@ class Equal(Fingerprinted):
 
 
 @dataclass(frozen=True, eq=False)
-class Dirichlet(Fingerprinted):
+class Dirichlet(NamedStrategy):
     """The strategy of `dirichlet`.
 
     Parameters
@@ -192,7 +219,7 @@ class Dirichlet(Fingerprinted):
 
 
 @dataclass(frozen=True, eq=False)
-class Sized(Fingerprinted):
+class Sized(NamedStrategy):
     """Members of given sizes that draw independently of each other."""
 
     subset_sizes: tuple[int, ...]
