@@ -61,8 +61,8 @@ def test_for_isotropic_data_it_says_tune_the_ridge():
 
 def test_readout_noise_makes_members_pay():
     rng = np.random.default_rng(0)
-    X = rng.standard_normal((300, 100))
-    y = X @ rng.standard_normal(100) / 10 + 0.3 * rng.standard_normal(300)
+    X = rng.standard_normal((200, 100))
+    y = X @ rng.standard_normal(100) / 10 + 0.3 * rng.standard_normal(200)
     advice = sr.advise(X, y, n_members=[2, 8], readout_noise=2.0)
     assert int(advice.table.n_members[0]) == 8
     assert "readout noise" in advice.reasons[1]
@@ -257,7 +257,7 @@ def test_columns_are_standardised_on_request_and_the_estimator_does_so_too():
 
 
 def test_where_a_lead_is_noise_it_says_that_the_pilot_cannot_tell():
-    rng = np.random.default_rng(0)
+    rng = np.random.default_rng(5)
     X = rng.standard_normal((40, 60))
     y = X @ rng.standard_normal(60) / 8 + rng.standard_normal(40)
     advice = sr.advise(X, y, n_members=[2, 4, 8])
@@ -332,7 +332,7 @@ def test_advice_and_choices_show_one_line_and_a_table():
         assert all(name in page for name in list(names)[:12])
 
 
-@pytest.mark.parametrize("seed", [0, 4])
+@pytest.mark.parametrize("seed", [0, 1])
 def test_a_gain_that_is_sure_now_and_not_at_the_planned_size_is_not_advised(seed):
     """Members on blocks pay with few rows; with four times as many the forecast gain is within its doubt."""
     rng = np.random.default_rng(seed)

@@ -39,9 +39,7 @@ _PROBES = np.array([1e-12, 1e-9, 1e-6, 1e-3])  # of the smallest ridge: tried if
 _MATERIAL, _VANISHING = 1e-3, 1e-9  # a smaller share of the error, or of the labels' variance, does not count
 _LITTLE = 1.1  # ratio of the error at the largest ridge and the least error
 _MOST_SWEEPS = 20  # of the joint choice; three or four suffice, so this only stops a cycle of rounding errors
-# Standard errors, chosen on development tables (decision 0026). Three for one of about fourteen candidates are as rare
-# by accident as two for a single one.
-SURE, _DEEPER = 3.0, 2.0
+SURE = 2.0  # standard errors; chosen on development tables (decision 0026)
 _TINY = float(np.finfo(np.float64).tiny)
 
 End: TypeAlias = Literal["lower", "upper"]
@@ -436,7 +434,7 @@ def search_ridges(
             above = Losses(losses.paths, rows, judged, first)
             others = choose_ridges(above, scope)
             gain, noise_of_gain = paired(squares_at(losses, places), squares_at(above, others), rows)
-            if not gain[0] > _DEEPER * noise_of_gain[0]:
+            if not gain[0] > SURE * noise_of_gain[0]:
                 losses, places = above, others
         outcome = outcome_of(
             (losses, places[0]), places[0], len(path), spread, lambda at: losses.criterion(at[None, :])[:, 0]
