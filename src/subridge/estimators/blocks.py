@@ -649,7 +649,8 @@ def _on_dask(groups: list[list[_Block]], work: _Work) -> Iterator[tuple[int, lis
     except DataError:
         raise
     except Exception as error:
-        if client.status != "running" or type(error).__name__ in ("CancelledError", "FutureCancelledError"):
+        lost = type(error).__name__ in ("CancelledError", "FutureCancelledError", "CommClosedError")
+        if lost or client.status != "running":  # which a client says for a while after it has lost its scheduler
             raise ClusterError(
                 "the Dask scheduler is gone, or dropped the work; start it again and run again, with store= to keep "
                 "finished batches"
