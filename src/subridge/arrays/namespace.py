@@ -215,6 +215,24 @@ def gathered(table: Array, rows: IntArray, columns: IntArray) -> Array:
     return xp.reshape(xp.take(xp.reshape(table, (-1,)), xp.reshape(flat, (-1,)), axis=0), flat.shape)
 
 
+def positive_inverse(matrix: Array) -> Array:
+    """The inverse of a symmetric positive definite matrix, shape (n, n), which may be overwritten.
+
+    >>> positive_inverse(np.array([[2.0, 1.0], [1.0, 1.0]])).round(12)
+    array([[ 1., -1.],
+           [-1.,  2.]])
+    """
+    if not is_numpy(matrix):
+        xp = namespace_of(matrix)
+        found: Array = xp.cholesky_inverse(xp.linalg.cholesky(matrix))
+        return found
+    root, _ = lapack.dpotrf(matrix.T, lower=1, overwrite_a=1)
+    half, failed = lapack.dpotri(root, lower=1, overwrite_c=1)
+    if failed:
+        raise np.linalg.LinAlgError("not positive definite")
+    return np.asarray(half + np.tril(half, -1).T)
+
+
 def batched_product(left: Array, right: Array) -> Array:
     """``left @ right`` for batches of matrices, shapes (B, m, n) and (B, n, p) to (B, m, p).
 

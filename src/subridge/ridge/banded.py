@@ -27,15 +27,26 @@ from typing import NamedTuple
 import numpy as np
 from scipy.cluster.vq import kmeans2
 
-from subridge.arrays.namespace import device_of, index_on, like, namespace_of, select_rows, take_last, to_numpy
+from subridge.arrays.namespace import (
+    device_of,
+    index_on,
+    like,
+    namespace_of,
+    positive_inverse,
+    select_rows,
+    take_last,
+    to_numpy,
+)
 from subridge.arrays.types import Array, BoolArray, FloatArray, IntArray
 from subridge.model.errors import BudgetError, counted
 from subridge.ridge.rows import LeftOutSets, SetBatch, TrainingRows
 
 _JUDGES = 10  # parts of the sets, each judged at what the others choose
 _CONCENTRATIONS = (0.1, 1.0)  # of random shares, in turns: few spaces, or many (himalaya's default)
-# Targets and random vectors that choose shares, steps to their strengths, and points and runs of k-means
-_ASKED, _PROBES, _STEPS, _PICKED, _STARTS = 1000, 200, 100, 5000, 10
+_PROBES, _STEPS, _PICKED = 200, 100, 5000  # random vectors, steps to the strengths of spaces, points of k-means
+# A factor e of the ridge is as far as this distance of shares in square roots; and a target sees so many choices. Chosen
+# with the laws of benchmarks/banded.py.
+_FAR, _NEAR = 0.3, 20
 # Ridges are seen in three passes: every fourth, those between, the rest. Once a target's error is below so much of its
 # variance, it sees those of the first pass that are next to its best so far. It sees one of a later pass if a neighbour
 # is its best of the draw, and at most so many times worse than its best of all draws. Chosen on other laws than that of
@@ -46,7 +57,7 @@ _ALIGNED = 8  # targets: products of other numbers take a card twice as long
 _BLOCK = 2**25  # bytes of a block of targets: a larger one makes products no faster on a processor
 # Matrices n × n of double precision beside the kernels: those that stay while targets are seen, and those that
 # eigenvectors need before. The latter leave as much room for a block of targets.
-_KEPT, _PASSING = 2, 4
+_KEPT, _PASSING = 2, 6
 
 
 @dataclass(frozen=True, eq=False)
@@ -133,17 +144,42 @@ class Solution(NamedTuple):
     centre: Array
 
 
+def centred(spaces: SpaceKernels, shares: FloatArray, along: float) -> tuple[Array, Array, Array]:
+    """``P K P + a u uᵀ`` for a number a, with u of length one, shape (n, n); u and K u, shape (n,)."""
+    mixture, norm = spaces.mixed(shares), float(spaces.roots @ spaces.roots) ** 0.5
+    u = spaces.roots * (spaces.fit_intercept / norm)
+    pull = mixture @ u
+    across = u[:, None] * (pull - 0.5 * (u @ pull + along) * u)
+    mixture -= across + across.T
+    return mixture, u, pull
+
+
+def solve(spaces: SpaceKernels, shares: FloatArray, ridge: float, example: Array) -> Solution:
+    """The fit at one choice alone, in the precision of the example: an inverse is cheaper than eigenvectors."""
+    A, u, pull = centred(spaces, shares, 1.0)
+    xp, n = namespace_of(A), int(A.shape[0])
+    ridge = max(ridge, n**2 * float(xp.finfo(A.dtype).eps))  # no eigenvalue exceeds n: smaller ridges drown in rounding
+    A += ridge * xp.eye(n, dtype=A.dtype, device=device_of(A))
+    G = positive_inverse(A)
+    del A
+    G -= u[:, None] * (u / (1.0 + ridge))
+    centre, blocks, left_out = (u - G @ pull) * spaces.roots, [], xp.empty_like(G)
+    for rows in spaces.batches:
+        own = rows.of(G)
+        blocks.append(xp.take_along_axis(own, rows.rows[:, None, :], axis=2))
+        left_out = rows.put(xp.linalg.inv(blocks[-1]) @ own, left_out)
+    norm = float(spaces.roots @ spaces.roots) ** 0.5
+    left_out *= spaces.roots
+    return Solution(like(left_out, example), [like(each, example) for each in blocks], like(centre / norm, example))
+
+
 class Draw:
     """The eigenvectors of P K P at shares g, shape (S,), and among them u. Labels are rotated by them first, or not."""
 
     def __init__(self, spaces: SpaceKernels, shares: FloatArray, rotated: bool = False) -> None:
-        self.spaces, self.rotated, mixture = spaces, rotated, spaces.mixed(shares)
-        xp, norm = namespace_of(mixture), float(spaces.roots @ spaces.roots) ** 0.5
-        u = spaces.roots * (spaces.fit_intercept / norm)
-        pull = mixture @ u
-        across = u[:, None] * (pull - 0.5 * (u @ pull - 1.0) * u)
-        mixture -= across + across.T  # P K P - u uᵀ: the other eigenvalues are not negative, and their mean is about 1
-        del across
+        self.spaces, self.rotated, norm = spaces, rotated, float(spaces.roots @ spaces.roots) ** 0.5
+        mixture, u, pull = centred(spaces, shares, -1.0)  # the other eigenvalues are not negative, their mean about 1
+        xp = namespace_of(mixture)
         spectrum, self.basis = xp.linalg.eigh(mixture)
         del mixture
         self._spectrum = xp.where(spectrum < -0.5, np.inf, xp.clip(spectrum, min=0.0))
@@ -266,26 +302,43 @@ class BandedSearch:
         """See one draw of shares, shape (S,), at the ridges that matter to each target."""
         L, C, draw = len(self.ridges), len(self.loss), Draw(self.spaces, shares, self.rotated)
         first, here, nearest = len(self.shares) * L, np.full(C, np.inf), np.full(C, -1)
-        labels, order = self.seen_by(draw), _passes(L)
+        labels = self.seen_by(draw)
         before = np.where(self.loss < _EXPLAINED * self.variation, self.place % L, -1)
-        solutions = draw.at(self.ridges[[number for number, _, _ in order]], self.targets)
-        for (number, step, close), solution in zip(order, solutions, strict=True):
-            if step == order[0][1]:
-                wanted = (before < 0) | (abs(before - number) <= max(step, 2))
-            else:
-                wanted = (abs(nearest - number) == step) & (here <= close * self.loss)
-            seen, place = np.flatnonzero(wanted), first + number
-            if len(seen):
-                losses = np.concatenate([self._see(solution, at, labels, place) for at in self.blocks(seen)])
+        for pass_, (step, close, numbers) in enumerate(_passes(L)):
+
+            def wanted(number: int, step: int = step, close: float = close, later: int = pass_) -> BoolArray:
+                if later:
+                    return (abs(nearest - number) == step) & (here <= close * self.loss)
+                return (before < 0) | (abs(before - number) <= max(step, 2))
+
+            asked = [number for number in numbers if wanted(number).any()]
+            for number, solution in zip(asked, draw.at(self.ridges[asked], self.targets) if asked else (), strict=True):
+                seen = np.flatnonzero(wanted(number))  # fewer than before if a ridge of this pass was better
+                losses = self._see_all(solution, seen, labels, first + number)
                 nearest[seen] = np.where(losses < here[seen], number, nearest[seen])
                 here[seen] = np.minimum(here[seen], losses)
-            tick(1 / len(order))
+            tick(len(numbers) / L)
         self.shares = np.vstack([self.shares, shares])
+
+    def try_choice(self, shares: FloatArray, number: int, at: IntArray) -> None:
+        """Let some targets see one choice: shares, shape (S,), and the number of a ridge."""
+        solution = solve(self.spaces, shares, float(self.ridges[number]), self.targets)
+        place = len(self.shares) * len(self.ridges) + number
+        self._see_all(solution, at, lambda where: self._labels(where, self._shift), place)
+        self.shares = np.vstack([self.shares, shares])
+
+    def _see_all(self, solution: Solution, at: IntArray, seen_by: Callable[[Array], Array], place: int) -> FloatArray:
+        """Errors of some targets at one choice, shape (b,), block by block."""
+        found = [self._see(solution, part, seen_by, place) for part in self.blocks(at) if len(part)]
+        return np.concatenate(found) if found else np.empty(0)
 
     def _see(self, solution: Solution, at: IntArray, seen_by: Callable[[Array], Array], place: int) -> FloatArray:
         """Errors of some targets at one choice, shape (b,), and what they keep of it."""
-        xp, where = namespace_of(self.targets), index_on(self.targets, at)
-        labels = seen_by(index_on(self.targets, np.resize(at, -(-len(at) // _ALIGNED) * _ALIGNED)))
+        xp, filled = (
+            namespace_of(self.targets),
+            index_on(self.targets, np.resize(at, -(-len(at) // _ALIGNED) * _ALIGNED)),
+        )
+        where, labels = filled[: len(at)], seen_by(filled)
         errors = solution.left_out @ labels
         parts = self._squares(errors).T[: len(at), :]
         sums = xp.sum(parts, axis=1)
@@ -316,11 +369,11 @@ class BandedSearch:
         return total
 
     def forms(self, rng: np.random.Generator) -> tuple[FloatArray, FloatArray]:
-        """``T_rs = tr(G K_r G K_s)``, by random vectors, and ``q_s = yᵀ G K_s G y`` of some targets y of variance one.
+        """``T_rs = tr(G K_r G K_s)``, by random vectors, and ``q_s = yᵀ G K_s G y`` of targets y of variance one.
 
         The last K is the identity, for noise. If the covariance of y is ``Σ_s a_s K_s``, the expectation of q is T a. G
         is that of equal shares, with as much signal as noise. Only spaces that vary are here. Shapes (S + 1, S + 1) and
-        (targets, S + 1).
+        (C, S + 1).
         """
         spaces, n = self.spaces, int(self.spaces.roots.shape[0])
         xp, alive = namespace_of(spaces.roots), spaces.scales > 0
@@ -331,22 +384,14 @@ class BandedSearch:
         inner = root @ (draw.basis.T @ like(rng.standard_normal((n, _PROBES)), root))
         turned = [xp.reshape(root.T @ each, (-1,)) for each in (*(K @ inner for K in kernels), inner)]
         traces, forms = np.array([[float(a @ b) for b in turned] for a in turned]) / _PROBES, []
-        for at in [half for block in self.blocks(self.asked) for half in np.array_split(block, 2)]:  # double precision
+        blocks = self.blocks(np.arange(len(self.loss)))
+        for at in [half for block in blocks for half in np.array_split(block, 2)]:  # double precision
             labels = like(take_last(self.targets, at) - take_last(self.means, at), root) * spaces.roots[:, None]
             dual = root @ (root.T @ labels)
             del labels
             forms.append([to_numpy(xp.sum(dual * (K @ dual), axis=0)) for K in kernels])
             forms[-1].append(to_numpy(xp.sum(dual * dual, axis=0)))
-        return traces, np.concatenate(forms, axis=1).T / self.variances(n)
-
-    @property
-    def asked(self) -> IntArray:
-        """The numbers of the targets that choose shares."""
-        return np.unique(np.linspace(0, len(self.loss) - 1, _ASKED).astype(int))
-
-    def variances(self, n: int) -> FloatArray:
-        """Variances of the targets that choose shares, shape (targets, 1)."""
-        return np.maximum(self.variation[self.asked, None] / n, 1e-300)
+        return traces, np.concatenate(forms, axis=1).T / np.maximum(self.variation[:, None] / n, 1e-300)
 
     @property
     def best_shares(self) -> FloatArray:
@@ -359,19 +404,19 @@ class BandedSearch:
         return np.asarray(self.ridges[self.place % len(self.ridges)])
 
 
-def _passes(L: int) -> list[tuple[int, int, float]]:
-    """Numbers of all ridges in the order in which they are seen, each with its step and how close a target must be.
+def _passes(L: int) -> list[tuple[int, float, list[int]]]:
+    """Steps between ridges, how close to its best a target must be, and the numbers of the ridges of every pass.
 
-    >>> [number for number, _, _ in _passes(9)], [number for number, _, _ in _passes(4)]
-    ([8, 4, 0, 6, 2, 7, 5, 3, 1], [3, 2, 1, 0])
+    >>> [numbers for _, _, numbers in _passes(9)], [numbers for _, _, numbers in _passes(4)]
+    ([[8, 4, 0], [6, 2], [7, 5, 3, 1]], [[3, 2, 1, 0]])
     """
     if 2 * _PASSES[0] > L:
-        return [(number, 1, np.inf) for number in reversed(range(L))]
-    seen, order = set[int](), []
+        return [(1, np.inf, [*reversed(range(L))])]
+    passes = list[tuple[int, float, list[int]]]()
     for step, close in zip(_PASSES, _CLOSE, strict=True):
-        order += [(number, step, close) for number in range(L - 1, -1, -step) if number not in seen]
-        seen |= {number for number, _, _ in order}
-    return order
+        seen = {number for _, _, numbers in passes for number in numbers}
+        passes.append((step, close, [number for number in range(L - 1, -1, -step) if number not in seen]))
+    return passes
 
 
 # -- shares to try --------------------------------------------------------------------------------
@@ -389,12 +434,13 @@ def first_draws(count: int, alive: BoolArray, rng: np.random.Generator) -> Float
     return np.vstack([alive / alive.sum(), np.eye(len(alive))[alive], random_draws(count, alive, rng)])[:count]
 
 
-def promising_draws(search: BandedSearch, count: int, rng: np.random.Generator) -> FloatArray:
-    """Shares near those that targets need, shape (at most count, S).
+def needed_shares(search: BandedSearch, count: int, rng: np.random.Generator) -> tuple[FloatArray, FloatArray]:
+    """Square roots of the shares that targets need, shape (C or more, S'), and how much each target counts.
 
-    The strengths a of the spaces in a target give its best shares, ``a/Σ a``; the centres of these by k-means, in
-    square roots, serve all targets. A target counts by (Σ a)², since what few data explain grows like that. Few targets
-    are repeated with the errors of their forms, whose covariance is about T/2 if G makes labels of variance one white.
+    The strengths a of the spaces in a target give its best shares, ``a/Σ a``. A target counts by (Σ a)², since what few
+    data explain grows like that. Few targets are repeated in turns, 20 for each of `count` draws, with the errors of
+    their forms, whose covariance is about T/2 if G makes labels of variance one white. Only the S' spaces that vary are
+    here.
     """
     traces, forms = search.forms(rng)
     copies = max(0, 20 * count - len(forms))
@@ -404,15 +450,52 @@ def promising_draws(search: BandedSearch, count: int, rng: np.random.Generator) 
     for _ in range(_STEPS):  # to the least (a - T⁻¹ q)ᵀ T (a - T⁻¹ q) with no negative a (Lee and Seung 2000)
         strengths *= forms / (strengths @ traces + 1e-9)
     strengths = strengths[:, :-1] + 1e-9
-    power = strengths.sum(axis=1)
-    points = ((strengths / power[:, None]) ** 0.5)[rng.choice(len(power), _PICKED, p=power**2 / (power**2).sum())]
+    power = strengths.sum(axis=1, keepdims=True)
+    return (strengths / power) ** 0.5, power[:, 0] ** 2
+
+
+def _centres(points: FloatArray, weights: FloatArray, count: int, rng: np.random.Generator) -> FloatArray:
+    """Centres of weighted points by k-means, shape (count, ...)."""
+    picked = points[rng.choice(len(points), _PICKED, p=weights / weights.sum())]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # of a centre without points, which stays where it is
-        runs = [kmeans2(points, count, minit="++", rng=rng) for _ in range(_STARTS)]
-    centres, _ = min(runs, key=lambda run: float(((points - run[0][run[1]]) ** 2).sum()))
-    found = np.zeros((count, len(search.spaces.scales)))
-    found[:, search.spaces.scales > 0] = np.round(centres**2, 6)  # the same despite rounding
-    return np.unique(found / found.sum(axis=1, keepdims=True), axis=0)
+        centres, _ = kmeans2(picked, count, minit="points", rng=rng)
+    return np.asarray(centres)
+
+
+def _shares_of(roots: FloatArray, search: BandedSearch) -> FloatArray:
+    """Shares of all spaces from square roots of those that vary, the same despite rounding."""
+    found = np.zeros((len(roots), len(search.spaces.scales)))
+    found[:, search.spaces.scales > 0] = np.round(roots**2, 6)
+    return np.asarray(found / found.sum(axis=1, keepdims=True))
+
+
+def promising_draws(search: BandedSearch, count: int, rng: np.random.Generator) -> FloatArray:
+    """Shares near those that targets need, shape (at most count, S)."""
+    return np.unique(_shares_of(_centres(*needed_shares(search, count, rng), count, rng), search), axis=0)
+
+
+def promising_choices(
+    search: BandedSearch, count: int, rng: np.random.Generator
+) -> tuple[FloatArray, IntArray, BoolArray]:
+    """Choices near those that targets need: shares, shape (count, S), numbers of ridges, and the targets that see each.
+
+    Centres by k-means of needed shares and of the ridges that were best so far. Each target sees those next to its own
+    needs; the last shape is (count, C).
+    """
+    shares, weights = needed_shares(search, count, rng)
+    C, logs = len(search.loss), np.log(search.ridges)
+    ridges = np.resize(np.log(search.best_ridge), len(shares))
+    ridges[C:] += rng.standard_normal(len(ridges) - C)
+    points = np.column_stack([shares, _FAR * ridges])
+    centres = _centres(points, weights, count, rng)
+    numbers = abs(centres[:, -1:] / _FAR - logs).argmin(axis=1)
+    found, near = _shares_of(centres[:, :-1], search), min(count, max(_NEAR, -(-count // C)))
+    seen = np.zeros((count, C), dtype=bool)
+    for at in np.split(np.arange(C), range(_PICKED, C, _PICKED)):
+        far = (centres**2).sum(axis=1) - 2 * points[at] @ centres.T
+        seen[np.argpartition(far, near - 1, axis=1)[:, :near], at[:, None]] = True
+    return found, numbers, seen
 
 
 def search_shares(
@@ -425,12 +508,15 @@ def search_shares(
     block: int,
     tick: Callable[[float], None] = lambda share: None,
 ) -> BandedSearch:
-    """Search given draws, shape (D, S), then so many promising ones; `tick` hears of each part of a draw."""
+    """Search given draws, shape (D, S), then promising choices, which take no longer than so many draws."""
     search = BandedSearch(spaces, targets, ridges, block)
     for shares in draws:
         search.try_shares(shares, tick)
-    for shares in promising_draws(search, n_promising, rng) if n_promising else ():
-        search.try_shares(shares, tick)
+    if n_promising:
+        count = n_promising * max(1, len(ridges) // 2)
+        for shares, number, seen in zip(*promising_choices(search, count, rng), strict=True):
+            search.try_choice(shares, int(number), np.flatnonzero(seen))
+            tick(n_promising / count)
     return search
 
 

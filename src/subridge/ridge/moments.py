@@ -460,13 +460,15 @@ class MomentSearch(BandedSearch):
         """As of rows, and T without random vectors: ``FᵀGF = I - A⁻¹`` and ``GF = F A⁻¹`` with A = FᵀF + I."""
         alive, M = self.spaces.scales > 0, len(self.units)
         F = np.asarray(self.rows.features) * self._stretches(alive / alive.sum())[:, None]
-        inverse, b = np.linalg.inv(F @ F.T + np.eye(M)), F @ self.rows.centred_targets[0][self.asked].T
+        inverse, b = np.linalg.inv(F @ F.T + np.eye(M)), F @ self.rows.centred_targets[0].T
         inside = alive.sum() * np.array([np.isin(np.arange(M), each) for each in self._columns])[alive]
         dual, lost = inverse @ b, inside @ (np.diag(inverse) - (inverse**2).sum(axis=0))  # tr(G K_s G)
         within = inside @ (np.eye(M) - inverse) ** 2 @ inside.T
         traces = np.block([[within, lost[:, None]], [lost, np.array(self.rows.room - M + (inverse**2).sum())]])
-        rest = self.variation[self.asked] - (dual * (b + dual)).sum(axis=0)
-        return traces, np.vstack([inside @ dual**2, rest]).T / self.variances(self.rows.n_samples)
+        rest = self.variation - (dual * (b + dual)).sum(axis=0)
+        return traces, np.vstack([inside @ dual**2, rest]).T / np.maximum(
+            self.variation[:, None] / self.rows.n_samples, 1e-300
+        )
 
     def _least(self, errors: FloatArray) -> tuple[FloatArray, IntArray]:
         """The least of errors, shape (L, C, ...), over ridges, and where it is, for each target or for all together."""
