@@ -41,11 +41,12 @@ from subridge.arrays.types import Array, BoolArray, FloatArray, IntArray
 from subridge.model.errors import BudgetError, counted
 from subridge.ridge.rows import LeftOutSets, SetBatch, TrainingRows
 
+_EPS = float(np.finfo(np.float64).eps)
 _JUDGES = 10  # parts of the sets, each judged at what the others choose
 _CONCENTRATIONS = (0.1, 1.0)  # of random shares, in turns: few spaces, or many (himalaya's default)
 _PROBES, _STEPS, _PICKED = 200, 100, 5000  # random vectors, steps to the strengths of spaces, points of k-means
-# A factor e of the ridge is as far as this distance of shares in square roots; and a target sees so many choices. Chosen
-# with the laws of benchmarks/banded.py.
+# A factor e of the ridge is as far as this distance of shares in square roots. A target sees so many choices. Both were
+# chosen with the laws of benchmarks/banded.py.
 _FAR, _NEAR = 0.3, 20
 # Ridges are seen in three passes: every fourth, those between, the rest. Once a target's error is below so much of its
 # variance, it sees those of the first pass that are next to its best so far. It sees one of a later pass if a neighbour
@@ -158,7 +159,7 @@ def solve(spaces: SpaceKernels, shares: FloatArray, ridge: float, example: Array
     """The fit at one choice alone, in the precision of the example: an inverse is cheaper than eigenvectors."""
     A, u, pull = centred(spaces, shares, 1.0)
     xp, n = namespace_of(A), int(A.shape[0])
-    ridge = max(ridge, n**2 * float(xp.finfo(A.dtype).eps))  # no eigenvalue exceeds n: smaller ridges drown in rounding
+    ridge = max(ridge, n**2 * _EPS)  # no eigenvalue exceeds n: smaller ridges drown in rounding
     A += ridge * xp.eye(n, dtype=A.dtype, device=device_of(A))
     G = positive_inverse(A)
     del A
@@ -171,6 +172,11 @@ def solve(spaces: SpaceKernels, shares: FloatArray, ridge: float, example: Array
     norm = float(spaces.roots @ spaces.roots) ** 0.5
     left_out *= spaces.roots
     return Solution(like(left_out, example), [like(each, example) for each in blocks], like(centre / norm, example))
+
+
+def _gram(factors: Array) -> Array:
+    """Factors times their own transposes, which is half the work of other products; shapes (G, m, n) to (G, m, m)."""
+    return factors @ namespace_of(factors).matrix_transpose(factors)
 
 
 class Draw:
@@ -199,9 +205,7 @@ class Draw:
         together = max(1, int(Q.shape[0]) // self.spaces.sets.largest)
         for part in np.split(ridges, range(together, len(ridges), together)):
             gains = [1 / (self._spectrum + ridge) for ridge in part.tolist()]
-            blocks = [
-                xp.stack([rows.of(Q * gain) @ xp.matrix_transpose(rows.of(Q)) for gain in gains]) for rows in batches
-            ]
+            blocks = [xp.stack([_gram(rows.of(Q * gain**0.5)) for gain in gains]) for rows in batches]
             inverses = [xp.linalg.inv(each) for each in blocks]
             for place, gain in enumerate(gains):
                 left_out, turned, centre = xp.empty_like(Q), Q * gain, self._level - gain * self._pull
@@ -307,9 +311,8 @@ class BandedSearch:
         for pass_, (step, close, numbers) in enumerate(_passes(L)):
 
             def wanted(number: int, step: int = step, close: float = close, later: int = pass_) -> BoolArray:
-                if later:
-                    return (abs(nearest - number) == step) & (here <= close * self.loss)
-                return (before < 0) | (abs(before - number) <= max(step, 2))
+                near = abs(nearest - number) == step if later else abs(before - number) <= max(step, 2)
+                return np.asarray(near & (here <= close * self.loss) if later else near | (before < 0))
 
             asked = [number for number in numbers if wanted(number).any()]
             for number, solution in zip(asked, draw.at(self.ridges[asked], self.targets) if asked else (), strict=True):
