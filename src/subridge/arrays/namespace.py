@@ -215,22 +215,23 @@ def gathered(table: Array, rows: IntArray, columns: IntArray) -> Array:
     return xp.reshape(xp.take(xp.reshape(table, (-1,)), xp.reshape(flat, (-1,)), axis=0), flat.shape)
 
 
-def positive_inverse(matrix: Array) -> Array:
-    """The inverse of a symmetric positive definite matrix, shape (n, n), which may be overwritten.
+def positive_inverse(matrices: Array) -> Array:
+    """Inverses of symmetric positive definite matrices, shape (..., n, n), which may be overwritten.
 
     >>> positive_inverse(np.array([[2.0, 1.0], [1.0, 1.0]])).round(12)
     array([[ 1., -1.],
            [-1.,  2.]])
     """
-    if not is_numpy(matrix):
-        xp = namespace_of(matrix)
-        found: Array = xp.cholesky_inverse(xp.linalg.cholesky(matrix))
-        return found
-    root, _ = lapack.dpotrf(matrix.T, lower=1, overwrite_a=1)
+    if not is_numpy(matrices):
+        xp = namespace_of(matrices)
+        L, info = xp.linalg.cholesky_ex(matrices)  # no check, so the host never waits for the card
+        inverses: Array = xp.cholesky_inverse(xp.where((info > 0)[..., None, None], xp.nan, L))
+        return inverses
+    if matrices.ndim > 2:
+        return np.asarray(np.linalg.inv(matrices))
+    root, _ = lapack.dpotrf(matrices.T, lower=1, overwrite_a=1)
     half, failed = lapack.dpotri(root, lower=1, overwrite_c=1)
-    if failed:
-        raise np.linalg.LinAlgError("not positive definite")
-    return np.asarray(half + np.tril(half, -1).T)
+    return np.asarray(half + np.tril(half, -1).T) if not failed else np.full_like(matrices, np.nan)
 
 
 def batched_product(left: Array, right: Array) -> Array:

@@ -30,6 +30,7 @@ from scipy.cluster.vq import kmeans2
 from subridge.arrays.namespace import (
     device_of,
     index_on,
+    is_numpy,
     like,
     namespace_of,
     positive_inverse,
@@ -117,6 +118,14 @@ class RowsOfSets(NamedTuple):
         return table
 
 
+def by_set(batches: Sequence[RowsOfSets], matrices: Sequence[Array], table: Array) -> Array:
+    """The rows of each set in a table, shape (n, b), times a matrix of their set, shape (G, m, m) for a batch."""
+    found = namespace_of(table).empty_like(table)
+    for rows, matrix in zip(batches, matrices, strict=True):
+        found = rows.put(matrix @ rows.of(table), found)
+    return found
+
+
 def space_kernels(rows: TrainingRows, spaces: Sequence[IntArray]) -> SpaceKernels:
     """Kernels of centred, weighted rows; `spaces` are the columns of each."""
     kernels, scales, n = [], [], rows.n_samples
@@ -164,14 +173,10 @@ def solve(spaces: SpaceKernels, shares: FloatArray, ridge: float, example: Array
     G = positive_inverse(A)
     del A
     G -= u[:, None] * (u / (1.0 + ridge))
-    centre, blocks, left_out = (u - G @ pull) * spaces.roots, [], xp.empty_like(G)
-    for rows in spaces.batches:
-        own = rows.of(G)
-        blocks.append(xp.take_along_axis(own, rows.rows[:, None, :], axis=2))
-        left_out = rows.put(xp.linalg.inv(blocks[-1]) @ own, left_out)
-    norm = float(spaces.roots @ spaces.roots) ** 0.5
-    left_out *= spaces.roots
-    return Solution(like(left_out, example), [like(each, example) for each in blocks], like(centre / norm, example))
+    batches, centre = spaces.batches, (u - G @ pull) * spaces.roots / float(spaces.roots @ spaces.roots) ** 0.5
+    blocks = [xp.take_along_axis(rows.of(G), rows.rows[:, None, :], axis=2) for rows in batches]
+    left_out = by_set(batches, [positive_inverse(each) for each in blocks], G) * spaces.roots
+    return Solution(like(left_out, example), [like(each, example) for each in blocks], like(centre, example))
 
 
 def _gram(factors: Array) -> Array:
@@ -206,15 +211,13 @@ class Draw:
         for part in np.split(ridges, range(together, len(ridges), together)):
             gains = [1 / (self._spectrum + ridge) for ridge in part.tolist()]
             blocks = [xp.stack([_gram(rows.of(Q * gain**0.5)) for gain in gains]) for rows in batches]
-            inverses = [xp.linalg.inv(each) for each in blocks]
+            inverses = [positive_inverse(each) for each in blocks]
             for place, gain in enumerate(gains):
-                left_out, turned, centre = xp.empty_like(Q), Q * gain, self._level - gain * self._pull
-                for rows, inverse in zip(batches, inverses, strict=True):
-                    left_out = rows.put(inverse[place, ...] @ rows.of(turned), left_out)
-                if not self.rotated:
-                    left_out, centre = left_out @ (Q.T * roots), Q @ centre * roots
-                own = [like(each[place, ...], example) for each in blocks]
-                yield Solution(like(left_out, example), own, like(centre, example))
+                left_out, centre = Q * gain, self._level - gain * self._pull
+                left_out = like(by_set(batches, [each[place, ...] for each in inverses], left_out), example)
+                if not self.rotated:  # rows of W are as long as those of W Q: rounding is relative to their lengths
+                    left_out, centre = left_out @ like(Q.T * roots, example), Q @ centre * roots
+                yield Solution(left_out, [like(each[place, ...], example) for each in blocks], like(centre, example))
 
 
 # -- the search -----------------------------------------------------------------------------------
@@ -232,7 +235,7 @@ def plan_memory(n_spaces: int, targets: Array, memory: int | None = None) -> Mem
     n, C, size = int(targets.shape[0]), int(targets.shape[1]), int(targets.dtype.itemsize)
     column, matrix = 4 * size * n, 8 * n * n  # labels, errors, dual coefficients or squares
     fixed = matrix * (n_spaces + _KEPT) + size * n * C * int(_ROTATED * n >= C)
-    state = C * (12 * _JUDGES + 48)  # what each target keeps of the search; its block is smaller by so much
+    state = C * (12 * _JUDGES + 56)  # what each target keeps of the search; its block is smaller by so much
     room = (max(_BLOCK, _PASSING * matrix) if memory is None else memory - fixed) - state
     if memory is not None and room < max(column, _PASSING * matrix - state):
         raise BudgetError(
@@ -261,6 +264,7 @@ class BandedSearch:
         options = {"device": device_of(targets)}
         self.inside = xp.full((C, J), np.inf, dtype=spaces.roots.dtype, **options)
         self.outside = xp.full((C, J), np.inf, dtype=xp.float32, **options)  # compared only
+        self._lowest = xp.full(C, np.inf, dtype=spaces.roots.dtype, **options)  # `loss`, beside the targets
         self.dual, self.intercept = (xp.zeros(shape, dtype=targets.dtype, **options) for shape in ((C, n), (C,)))
         self.shares = np.empty((0, len(spaces.kernels)))
         self.means = self._weights @ targets / float(xp.sum(self._weights))
@@ -317,7 +321,7 @@ class BandedSearch:
             asked = [number for number in numbers if wanted(number).any()]
             for number, solution in zip(asked, draw.at(self.ridges[asked], self.targets) if asked else (), strict=True):
                 seen = np.flatnonzero(wanted(number))  # fewer than before if a ridge of this pass was better
-                losses = self._see_all(solution, seen, labels, first + number)
+                losses = self._see(solution, seen, labels, first + number)
                 nearest[seen] = np.where(losses < here[seen], number, nearest[seen])
                 here[seen] = np.minimum(here[seen], losses)
             tick(len(numbers) / L)
@@ -327,40 +331,41 @@ class BandedSearch:
         """Let some targets see one choice: shares, shape (S,), and the number of a ridge."""
         solution = solve(self.spaces, shares, float(self.ridges[number]), self.targets)
         place = len(self.shares) * len(self.ridges) + number
-        self._see_all(solution, at, lambda where: self._labels(where, self._shift), place)
+        self._see(solution, at, lambda where: self._labels(where, self._shift), place)
         self.shares = np.vstack([self.shares, shares])
 
-    def _see_all(self, solution: Solution, at: IntArray, seen_by: Callable[[Array], Array], place: int) -> FloatArray:
-        """Errors of some targets at one choice, shape (b,), block by block."""
-        found = [self._see(solution, part, seen_by, place) for part in self.blocks(at) if len(part)]
-        return np.concatenate(found) if found else np.empty(0)
-
     def _see(self, solution: Solution, at: IntArray, seen_by: Callable[[Array], Array], place: int) -> FloatArray:
-        """Errors of some targets at one choice, shape (b,), and what they keep of it."""
-        xp, filled = (
-            namespace_of(self.targets),
-            index_on(self.targets, np.resize(at, -(-len(at) // _ALIGNED) * _ALIGNED)),
-        )
-        where, labels = filled[: len(at)], seen_by(filled)
+        """Errors of some targets at one choice, shape (b,), and what they keep of it.
+
+        The host waits for a card once, when all blocks are on their way.
+        """
+        blocks = [self._see_block(solution, part, seen_by) for part in self.blocks(at) if len(part)]
+        losses = to_numpy(namespace_of(self.targets).concat(blocks)) if blocks else np.empty(0)
+        better = at[losses < self.loss[at]]
+        self.loss[at], self.place[better] = np.fmin(losses, self.loss[at]), place
+        return losses
+
+    def _see_block(self, solution: Solution, at: IntArray, seen_by: Callable[[Array], Array]) -> Array:
+        xp, padded = namespace_of(self.targets), np.resize(at, -(-len(at) // _ALIGNED) * _ALIGNED)
+        where = index_on(self.targets, padded)
+        labels, where = seen_by(where), where[: len(at)]
         errors = solution.left_out @ labels
         parts = self._squares(errors).T[: len(at), :]
-        sums = xp.sum(parts, axis=1)
-        outside, losses = xp.astype(sums[:, None] - parts, xp.float32), to_numpy(sums)
-        lower = outside < self.outside[where]
-        self.outside[where] = xp.where(lower, outside, self.outside[where])
-        self.inside[where] = xp.where(lower, parts, self.inside[where])
-        better = np.flatnonzero(losses < self.loss[at])
-        if len(better):
-            self.loss[at[better]], self.place[at[better]] = losses[better], place
-            best = index_on(self.targets, better)
-            self.intercept[where[best]] = self._shift[where[best]] + (solution.centre @ labels)[best]
-            del labels  # from here on, too, no more than four tables of a block are held
-            dual = xp.take(errors, best, axis=1)
-            del errors
-            for rows, block in zip(self.spaces.batches, solution.blocks, strict=True):
-                dual = rows.put(block @ rows.of(dual), dual)
-            self.dual[where[best]] = dual.T
-        return losses
+        sums, outside, least = xp.sum(parts, axis=1), self.outside[where], self._lowest[where]
+        others = xp.astype(sums[:, None] - parts, xp.float32)
+        self.inside[where] = xp.where(others < outside, parts, self.inside[where])
+        self.outside[where] = xp.where(others < outside, others, outside)
+        self._lowest[where] = xp.where(sums < least, sums, least)
+        # In NumPy the rest is for those that are better; to find them on a card, the host would have to wait.
+        some = np.flatnonzero(sums < least) if is_numpy(sums) else slice(0, len(at))
+        better, where = (sums < least)[some], where[some]
+        centres = self._shift[where] + (solution.centre @ labels)[some]
+        self.intercept[where] = xp.where(better, centres, self.intercept[where])
+        del labels  # from here on, too, no more than four tables of a block are held
+        dual = by_set(self.spaces.batches, solution.blocks, errors[:, some]).T
+        del errors
+        self.dual[where] = xp.where(better[:, None], dual, self.dual[where])
+        return sums
 
     def total_loss(self, solution: Solution, seen_by: Callable[[Array], Array]) -> float:
         """Sum over targets of left-out error over variance at one choice."""
