@@ -442,16 +442,15 @@ def first_draws(count: int, alive: BoolArray, rng: np.random.Generator) -> Float
     return np.vstack([alive / alive.sum(), np.eye(len(alive))[alive], random_draws(count, alive, rng)])[:count]
 
 
-def needed_shares(search: BandedSearch, count: int, rng: np.random.Generator) -> tuple[FloatArray, FloatArray]:
+def needed_shares(search: BandedSearch, least: int, rng: np.random.Generator) -> tuple[FloatArray, FloatArray]:
     """Square roots of the shares that targets need, shape (C or more, S'), and how much each target counts.
 
     The strengths a of the spaces in a target give its best shares, ``a/Σ a``. A target counts by (Σ a)², since what few
-    data explain grows like that. Few targets are repeated in turns, 20 for each of `count` draws, with the errors of
-    their forms, whose covariance is about T/2 if G makes labels of variance one white. Only the S' spaces that vary are
-    here.
+    data explain grows like that. Few targets are repeated in turns, until they are `least`, with the errors of their
+    forms, whose covariance is about T/2 if G makes labels of variance one white. Only the S' spaces that vary are here.
     """
     traces, forms = search.forms(rng)
-    copies = max(0, 20 * count - len(forms))
+    copies = max(0, least - len(forms))
     errors = rng.multivariate_normal(np.zeros(len(traces)), traces / 2, copies, method="eigh")
     forms = np.maximum(np.vstack([forms, np.resize(forms, errors.shape) + errors]), 0.0)
     strengths = np.ones_like(forms)
@@ -480,7 +479,7 @@ def _shares_of(roots: FloatArray, search: BandedSearch) -> FloatArray:
 
 def promising_draws(search: BandedSearch, count: int, rng: np.random.Generator) -> FloatArray:
     """Shares near those that targets need, shape (at most count, S)."""
-    return np.unique(_shares_of(_centres(*needed_shares(search, count, rng), count, rng), search), axis=0)
+    return np.unique(_shares_of(_centres(*needed_shares(search, 20 * count, rng), count, rng), search), axis=0)
 
 
 def promising_choices(
