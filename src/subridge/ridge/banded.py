@@ -463,7 +463,7 @@ def needed_shares(search: BandedSearch, least: int, rng: np.random.Generator) ->
 
 def _centres(points: FloatArray, weights: FloatArray, count: int, rng: np.random.Generator) -> FloatArray:
     """Centres of weighted points by k-means, shape (count, ...)."""
-    picked = points[rng.choice(len(points), _PICKED, p=weights / weights.sum())]
+    picked = points[rng.choice(len(points), max(_PICKED, 2 * count), p=weights / weights.sum())]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # of a centre without points, which stays where it is
         centres, _ = kmeans2(picked, count, minit="points", rng=rng)
