@@ -10,6 +10,7 @@ from subridge.ridge.banded import (
     first_draws,
     left_out_r2,
     plan_memory,
+    promising_choices,
     promising_draws,
     search_common_shares,
     search_shares,
@@ -42,18 +43,20 @@ def test_left_out_errors_are_those_of_refits(block):
     """500 cases: the penalty of a space is that of its features scaled by √(g/v), so that plain ridge is the judge."""
     for number in range(25 * block, 25 * (block + 1)):
         Z, Y, w, groups, intercept, spaces, shares, ridge = random_case(number)
-        search = BandedSearch(spaces, Y, np.array([ridge]), block=2)
-        search.try_shares(shares)
         expected, model = np.empty_like(Y), Ridge(ridge, fit_intercept=intercept, solver="svd")
         for group in np.unique(groups):
             out = groups == group
             expected[out] = Y[out] - model.fit(Z[~out], Y[~out], sample_weight=w[~out]).predict(Z[out])
         squares = w @ expected**2
-        np.testing.assert_allclose(search.loss, squares, rtol=1e-8, err_msg=str(number))
-        np.testing.assert_allclose(search.inside.sum(axis=1), squares, rtol=1e-8)
         model.fit(Z, Y, sample_weight=w)
         F = (Z - (w @ Z / w.sum() if intercept else 0.0)) * w[:, None] ** 0.5
-        np.testing.assert_allclose(search.dual @ F, model.coef_, rtol=1e-8, atol=1e-8 * abs(model.coef_).max())
+        by_eigenvectors, by_itself = (BandedSearch(spaces, Y, np.array([ridge]), block=2) for _ in range(2))
+        by_eigenvectors.try_shares(shares)
+        by_itself.try_choice(shares, 0, np.arange(3))
+        for search in (by_eigenvectors, by_itself):
+            np.testing.assert_allclose(search.loss, squares, rtol=1e-8, err_msg=str(number))
+            np.testing.assert_allclose(search.inside.sum(axis=1), squares, rtol=1e-8)
+            np.testing.assert_allclose(search.dual @ F, model.coef_, rtol=1e-8, atol=1e-8 * abs(model.coef_).max())
 
 
 def test_parts_of_spaces_are_those_of_refits_and_sum_to_r2():
@@ -181,6 +184,20 @@ def test_draws_are_shares_of_the_spaces_that_vary(C):
             assert (drawn >= 0).all()
             assert not drawn[:, 1].any()
     np.testing.assert_array_equal(first_draws(1, alive, rng), [[0.5, 0.0, 0.5]])
+
+
+@pytest.mark.parametrize(("C", "near"), [(1, 90), (3, 30), (60, 20)])
+def test_each_target_sees_the_choices_near_its_needs(C, near):
+    """With few targets every choice is for one of them."""
+    spaces, Y, rng = case_of_many_targets(C)
+    search = BandedSearch(spaces, Y, np.logspace(-2, 3, 11), block=7)
+    search.try_shares(np.full(3, 1 / 3))
+    shares, numbers, seen = promising_choices(search, 90, rng)
+    np.testing.assert_allclose(shares.sum(axis=1), 1.0)
+    np.testing.assert_array_equal(seen.sum(axis=0), near)
+    assert abs(np.subtract.outer(numbers, search.place % 11)).min(axis=0).max() <= 1
+    far = abs(np.subtract.outer(numbers, search.place % 11))
+    assert far[seen].mean() <= far.mean()
 
 
 def test_memory_is_planned_and_too_little_is_refused():

@@ -59,7 +59,7 @@ _ALIGNED = 8  # targets: products of other numbers take a card twice as long
 _BLOCK = 2**25  # bytes of a block of targets: a larger one makes products no faster on a processor
 # Matrices n × n of double precision beside the kernels: those that stay while targets are seen, and those that
 # eigenvectors need before. The latter leave as much room for a block of targets.
-_KEPT, _PASSING = 2, 6
+_KEPT, _PASSING = 3, 5.5
 
 
 @dataclass(frozen=True, eq=False)
@@ -233,17 +233,21 @@ class MemoryPlan(NamedTuple):
 def plan_memory(n_spaces: int, targets: Array, memory: int | None = None) -> MemoryPlan:
     """Fit a block of targets, shape (n, C), into the memory that may be used, in bytes; None for the usual size."""
     n, C, size = int(targets.shape[0]), int(targets.shape[1]), int(targets.dtype.itemsize)
-    column, matrix = 4 * size * n, 8 * n * n  # labels, errors, dual coefficients or squares
+    column, matrix, passing = (
+        4 * size * n,
+        8 * n * n,
+        int(_PASSING * 8 * n * n),
+    )  # labels, errors, dual coefficients or squares
     fixed = matrix * (n_spaces + _KEPT) + size * n * C * int(_ROTATED * n >= C)
     state = C * (12 * _JUDGES + 56)  # what each target keeps of the search; its block is smaller by so much
-    room = (max(_BLOCK, _PASSING * matrix) if memory is None else memory - fixed) - state
-    if memory is not None and room < max(column, _PASSING * matrix - state):
+    room = (max(_BLOCK, passing) if memory is None else memory - fixed) - state
+    if memory is not None and room < max(column, passing - state):
         raise BudgetError(
             f"memory={memory:,} bytes are too few for {counted(n, 'row')} and {counted(n_spaces, 'space')}; give at "
-            f"least {fixed + max(state + column, _PASSING * matrix):,}"
+            f"least {fixed + max(state + column, passing):,}"
         )
     block = max(1, min(C, room // column))
-    return MemoryPlan(block, fixed + max(_PASSING * matrix, state + block * column))
+    return MemoryPlan(block, fixed + max(passing, state + block * column))
 
 
 class BandedSearch:
