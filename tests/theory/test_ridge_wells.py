@@ -133,6 +133,15 @@ def test_free_weights_of_a_target_of_infinite_power_have_best_ridges():
     assert judge.judge_joint_ridges(600_006).remark == ""
 
 
+def test_a_member_at_its_most_negative_ridge_is_left_out():
+    """Its error is infinite there and its weight zero; the ridge was returned, and no ensemble takes it."""
+    assert judge.judge_joint_ridges(251118001327).remark == ""
+
+
+def test_a_narrow_well_beside_the_best_ridge_of_another_member_is_found():
+    assert judge.judge_joint_ridges(251118002903).remark == ""
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("judged", [judge.judge_common_ridge, judge.judge_joint_ridges])
 def test_no_grid_beats_the_best_ridges(judged):
