@@ -151,7 +151,7 @@ def test_all_members_but_one_may_be_better_left_out(seed):
 @pytest.mark.parametrize("aggregation", ["simplex", "free"])
 def test_a_common_ridge_that_falls_to_the_floor_of_one_member_is_one_that_an_ensemble_takes(aggregation):
     """The strong features want a negative ridge; the others carry no signal, and nothing at their floor."""
-    variances = np.concatenate([[10.0], np.full(40, 0.5), [1e-8] * 2, np.ones(6)])
+    variances = np.concatenate([[10.0], np.full(40, 0.5), [1e-10] * 2, np.ones(6)])
     problem = sr.Problem(sr.covariance.diagonal(variances), np.append(1.0, np.zeros(48)), label_noise=0.05)
     plan = sr.SubsetPlan.from_indices([range(41, 49), range(41)], 49)
     best = sr.optimal_ridge(problem, sr.Ensemble(plan, aggregation=aggregation), 0.1, scope="ensemble")
