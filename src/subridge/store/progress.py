@@ -50,12 +50,3 @@ class LateBar:
     def __exit__(self, *error: object) -> None:
         if self._bar is not None:
             self._bar.stop()
-
-
-def spoken(seconds: float) -> str:
-    """A time as one would say it.
-
-    >>> spoken(12.3), spoken(600)
-    ('12 s', '10 min')
-    """
-    return f"{seconds:.0f} s" if seconds < 100 else f"{seconds / 60:.0f} min"
