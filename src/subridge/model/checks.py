@@ -166,6 +166,15 @@ def one_number(name: str, array: FloatArray, most: float = 1e100) -> float:
     return float(array.reshape(-1)[0])
 
 
+def common_shape(**shapes: tuple[int, ...]) -> tuple[int, ...]:
+    """The shape all parameters broadcast to, or an error that names them."""
+    try:
+        return np.broadcast_shapes(*shapes.values())
+    except ValueError as error:
+        told = ", ".join(f"{name} {shape}" for name, shape in shapes.items() if shape)
+        raise ParameterError(f"shapes do not broadcast together: {told}; add axes of length 1") from error
+
+
 def refuse_large(name: str, square: float) -> None:
     """Refuse data by the sum of their squares, whose own square must be a float.
 
