@@ -183,6 +183,11 @@ def test_free_weights_hear_a_member_whose_outputs_are_faint(seed):
     assert verdict.error < 1e-13
 
 
+def test_a_direction_that_hardly_varies_is_uncertain_in_scale_for_another_member_too():
+    """One eigenvalue of 1e-9 beside 800: what its direction shares with another member exceeded the bound threefold."""
+    assert judge.judge_singular(611823005382).remark == ""
+
+
 def test_a_faint_member_beside_one_that_misses_next_to_nothing_keeps_its_digits():
     assert [v for v in judge.judge_two(611823000046, 500, 10**7, "free") if v.remark] == []
 
