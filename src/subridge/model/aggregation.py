@@ -598,8 +598,7 @@ class LinearAggregation(Aggregation):
     fits_weights = True
 
     def combine(self, outputs: Array, weights: FloatArray | None = None) -> Array:
-        if weights is None:
-            raise TypeError("a linear aggregation needs weights, which `weights` gives")
+        assert weights is not None, "a linear aggregation needs weights, which `weights` gives"
         shares = weights[:, None] if weights.ndim == 1 else weights.T
         return namespace_of(outputs).sum(outputs * like(shares, outputs)[:, :, None], axis=0)
 

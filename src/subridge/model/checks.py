@@ -310,11 +310,11 @@ def html_table(caption: str, rows: Iterable[Iterable[str]]) -> str:
     >>> html_table("Sizes", [("M", "3 < 4")])
     "<table><caption>Sizes</caption><tr><th style='text-align:left'>M</th><td style='text-align:left'>3 &lt; 4</td>..."
     """
-    lines = []
-    for row in rows:
-        kinds = ["th", *["td"] * len(cells := [escape(each) for each in row])]
-        line = "".join(f"<{kind} style='text-align:left'>{cell}</{kind}>" for kind, cell in zip(kinds, cells))  # noqa: B905
-        lines.append(f"<tr>{line}</tr>")
+    left = "style='text-align:left'"
+    lines = [
+        f"<tr><th {left}>{escape(heading)}</th>{''.join(f'<td {left}>{escape(cell)}</td>' for cell in cells)}</tr>"
+        for heading, *cells in rows
+    ]
     return f"<table><caption>{escape(caption)}</caption>{''.join(lines)}</table>"
 
 

@@ -195,9 +195,7 @@ def _non_negative(spectrum: Spectrum, alpha: FloatArray, lam: FloatArray, unit: 
         live = live[abs(step) > 2e-15 * (1 + np.where(by_free, free, samples[live]) / gap)]
         if not len(live):
             break
-    status = np.ones(len(root), dtype=bool)
-    status[live] = False
-    return root * unit, status
+    return root * unit, ~np.isin(np.arange(len(root)), live)
 
 
 def _negative(spectrum: Spectrum, alpha: FloatArray, lam: FloatArray, *, clip: bool) -> tuple[FloatArray, BoolArray]:
