@@ -183,6 +183,13 @@ def test_free_weights_hear_a_member_whose_outputs_are_faint(seed):
     assert verdict.error < 1e-13
 
 
+def test_a_negative_ridge_close_to_its_floor_and_to_a_threshold_is_solved_to_the_end():
+    """Newton's method stopped at a step of 1e-5, where its terms are as small as what is left of the samples."""
+    verdict = judge.judge_one(284609000354)
+    assert verdict.remark == ""
+    assert verdict.error < 1e-13
+
+
 def test_a_direction_that_hardly_varies_is_uncertain_in_scale_for_another_member_too():
     """One eigenvalue of 1e-9 beside 800: what its direction shares with another member exceeded the bound threefold."""
     assert judge.judge_singular(611823005382).remark == ""
