@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 
 import subridge as sr
-from subridge.explorer.presets import presets
+from subridge.explorer.page import asset
 
 TARGET = Path(__file__).parents[1] / "src/subridge/explorer/assets/runs.json"
 DATA = ("correlation", "alignment", "feature_noise", "label_noise")
@@ -35,7 +35,7 @@ def cases():
         (UNEQUAL, 0.001),
     ):
         yield OPENING, fractions, ridge, (*UP_TO_ONE, 1.2, 1.4, 1.6, 1.8, 2.0), 600, 20
-    of = {figure: preset["state"] for figure, preset in presets().items()}
+    of = {figure: preset["state"] for figure, preset in asset("presets.json").items()}
     given = tuple(float(part) for part in of["fig1b"]["fractions"].split(","))
     # An aligned teacher nears the limit M → ∞ slowly, hence more features.
     yield of["fig1b"], given, of["fig1b"]["ridge"], UP_TO_ONE, 2000, 10

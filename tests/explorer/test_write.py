@@ -4,9 +4,8 @@ import re
 from click.testing import CliRunner
 
 from subridge.cli import main
-from subridge.explorer.page import render
-from subridge.explorer.presets import presets
-from subridge.figures.paper.registry import figure_ids
+from subridge.explorer.page import asset, render
+from subridge.figures.paper.registry import figure_ids, recipe_of
 
 
 def test_explore_writes_a_page_and_prints_its_path_without_a_display(tmp_path, monkeypatch):
@@ -41,7 +40,7 @@ def test_explore_into_a_missing_folder_is_wrong_usage(tmp_path):
 
 def test_every_figure_of_the_paper_has_a_preset_in_settings_of_the_page():
     known = set(re.findall(r"^  (\w+): ", _settings(), flags=re.MULTILINE))
-    made = presets()
+    made = asset("presets.json")
     assert tuple(made) == figure_ids()
     for figure, entry in made.items():
         assert set(entry["state"]) <= known, figure
@@ -55,6 +54,19 @@ def test_every_figure_of_the_paper_has_a_preset_in_settings_of_the_page():
         "S4 (as 4e)",
         "S5 (as 4f)",
     ]
+
+
+def test_a_preset_has_the_title_and_the_settings_of_its_figure():
+    alike = 0
+    for figure, entry in asset("presets.json").items():
+        recipe = recipe_of(figure)
+        assert entry["title"].split(": ", 1)[1] == recipe.title
+        shown = {"n_draws", "largest_ratio"}  # how much of it the page draws
+        for name in (entry["state"].keys() & vars(recipe.settings).keys()) - shown:
+            value = vars(recipe.settings)[name]
+            alike += isinstance(value, int | float)
+            assert isinstance(value, tuple) or entry["state"][name] == value, (figure, name)
+    assert alike >= 15
 
 
 def _settings():

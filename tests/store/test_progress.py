@@ -1,20 +1,8 @@
-"""How far work has come, in figures and words."""
+"""How far work has come."""
 
 import re
 
 import subridge as sr
-from subridge.store.progress import spoken
-
-
-def test_times_are_spoken_as_one_would():
-    assert [spoken(seconds) for seconds in (0.4, 99.4, 99.9, 100, 150, 3600)] == [
-        "0 s",
-        "99 s",
-        "100 s",
-        "2 min",
-        "2 min",
-        "60 min",
-    ]
 
 
 def shares_of(bar):

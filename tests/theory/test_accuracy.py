@@ -175,6 +175,30 @@ def test_a_member_shrunk_beyond_the_floats_is_told_and_nothing_else():
     assert judge.judge_one(251118002609, aggregation="free").remark == ""
 
 
+@pytest.mark.parametrize("seed", [611823003953, 611823004559, 611823008873])
+def test_free_weights_hear_a_member_whose_outputs_are_faint(seed):
+    """What it errs apart from the target came from what it misses, which is known up to the rounding of the target."""
+    verdict = judge.judge_one(seed, aggregation="free")
+    assert verdict.remark == ""
+    assert verdict.error < 1e-13
+
+
+def test_a_negative_ridge_close_to_its_floor_and_to_a_threshold_is_solved_to_the_end():
+    """Newton's method stopped at a step of 1e-5, where its terms are as small as what is left of the samples."""
+    verdict = judge.judge_one(284609000354)
+    assert verdict.remark == ""
+    assert verdict.error < 1e-13
+
+
+def test_a_direction_that_hardly_varies_is_uncertain_in_scale_for_another_member_too():
+    """One eigenvalue of 1e-9 beside 800: what its direction shares with another member exceeded the bound threefold."""
+    assert judge.judge_singular(611823005382).remark == ""
+
+
+def test_a_faint_member_beside_one_that_misses_next_to_nothing_keeps_its_digits():
+    assert [v for v in judge.judge_two(611823000046, 500, 10**7, "free") if v.remark] == []
+
+
 def test_members_without_data_keep_their_digits_at_finite_size():
     """At α of 1e-154 effective ridges are so large that their product overflows."""
     assert [v for v in judge.judge_two(90500000000, 500, 1) if v.remark] == []

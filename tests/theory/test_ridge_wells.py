@@ -133,6 +133,33 @@ def test_free_weights_of_a_target_of_infinite_power_have_best_ridges():
     assert judge.judge_joint_ridges(600_006).remark == ""
 
 
+def test_a_member_at_its_most_negative_ridge_is_left_out():
+    """Its error is infinite there and its weight zero; the ridge was returned, and no ensemble takes it."""
+    assert judge.judge_joint_ridges(251118001327).remark == ""
+
+
+def test_a_narrow_well_beside_the_best_ridge_of_another_member_is_found():
+    assert judge.judge_joint_ridges(251118002903).remark == ""
+
+
+@pytest.mark.parametrize("seed", [882000000316, 882000000571])
+def test_all_members_but_one_may_be_better_left_out(seed):
+    """Two of three scaled members: leaving out one of them alone does not help."""
+    assert judge.judge_joint_ridges(seed).remark == ""
+
+
+@pytest.mark.parametrize("aggregation", ["simplex", "free"])
+def test_a_common_ridge_that_falls_to_the_floor_of_one_member_is_one_that_an_ensemble_takes(aggregation):
+    """The strong features want a negative ridge; the others carry no signal, and nothing at their floor."""
+    variances = np.concatenate([[10.0], np.full(40, 0.5), [1e-10] * 2, np.ones(6)])
+    problem = sr.Problem(sr.covariance.diagonal(variances), np.append(1.0, np.zeros(48)), label_noise=0.05)
+    plan = sr.SubsetPlan.from_indices([range(41, 49), range(41)], 49)
+    best = sr.optimal_ridge(problem, sr.Ensemble(plan, aggregation=aggregation), 0.1, scope="ensemble")
+    total = sr.risk(problem, sr.Ensemble(plan, best, aggregation=aggregation), 0.1).total
+    assert best < 0
+    assert total <= sr.risk(problem, sr.Ensemble(plan, best * 0.99, aggregation=aggregation), 0.1).total
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("judged", [judge.judge_common_ridge, judge.judge_joint_ridges])
 def test_no_grid_beats_the_best_ridges(judged):

@@ -29,8 +29,7 @@ Json: TypeAlias = bool | int | float | str | Sequence["Json"] | Mapping[str, "Js
 class Namespace(Protocol):
     """The functions of an array library, from arrays to arrays."""
 
-    @property
-    def linalg(self) -> "Namespace": ...
+    linalg: "Namespace"
 
     def __getattr__(self, name: str) -> Callable[..., Array]: ...
 
@@ -38,20 +37,12 @@ class Namespace(Protocol):
 class SparseMatrix(Protocol):
     """The part of a SciPy sparse matrix that is used."""
 
-    @property
-    def shape(self) -> tuple[int, ...]: ...
-
-    @property
-    def T(self) -> "SparseMatrix": ...
-
-    @property
-    def data(self) -> FloatArray: ...
-
-    def tocsc(self) -> "SparseMatrix": ...
-
-    def tocsr(self) -> "SparseMatrix": ...
-
-    def toarray(self) -> FloatArray: ...
+    shape: tuple[int, ...]
+    T: "SparseMatrix"
+    data: FloatArray
+    tocsc: Callable[[], "SparseMatrix"]
+    tocsr: Callable[[], "SparseMatrix"]
+    toarray: Callable[[], FloatArray]
 
     def multiply(self, other: "SparseMatrix | Array") -> "SparseMatrix": ...
 

@@ -6,6 +6,7 @@ import json
 from collections.abc import Sequence
 from importlib.resources import files
 from pathlib import Path
+from typing import Any
 
 from jinja2 import Environment, StrictUndefined
 from markupsafe import Markup
@@ -49,10 +50,20 @@ def write_explorer(place: Path) -> None:
     ...     (Path(folder) / "explorer.html").stat().st_size < 5_000_000
     True
     """
-    from subridge.explorer.presets import presets  # needs every figure of the paper; reports do not
+    presets = asset("tour.json") | asset("presets.json")
+    write_page(place, "explorer.html", _EXPLORER_SCRIPTS, presets=presets, runs=asset("runs.json"))
 
-    tour, runs = json.loads(_text("tour.json")), json.loads(_text("runs.json"))
-    write_page(place, "explorer.html", _EXPLORER_SCRIPTS, presets=tour | presets(), runs=runs)
+
+def asset(name: str) -> Any:
+    """What a JSON file of the page holds: steps of the tour, settings for each figure of the paper, or trained runs.
+
+    A setting is named as in the address of the page. Figures that train classifiers on images, or that need another
+    covariance, have the nearest settings that Prop. 2 has, and their note says so.
+
+    >>> asset("presets.json")["fig1b"]["state"]["correlation"]
+    0.4
+    """
+    return json.loads(_text(name))
 
 
 def write_page(place: Path, template: str, scripts: Sequence[str], **values: Json) -> None:

@@ -598,8 +598,7 @@ class LinearAggregation(Aggregation):
     fits_weights = True
 
     def combine(self, outputs: Array, weights: FloatArray | None = None) -> Array:
-        if weights is None:
-            raise TypeError("a linear aggregation needs weights, which `weights` gives")
+        assert weights is not None, "a linear aggregation needs weights, which `weights` gives"
         shares = weights[:, None] if weights.ndim == 1 else weights.T
         return namespace_of(outputs).sum(outputs * like(shares, outputs)[:, :, None], axis=0)
 
@@ -827,7 +826,8 @@ class Free(FittedAggregation):
         # What members err apart from a multiple of the target, F - ccᵀ/v, by the form in which less cancels.
         lost = missed[..., None] * (missed / power)[..., None, :]
         kept = c[..., None] * b[..., None, :]
-        smaller = ~endless[..., None] & (F + kept < E + lost)
+        # What a member misses is known up to the rounding of v, and so `lost` up to that of the two together.
+        smaller = ~endless[..., None] & (abs(F) + abs(kept) < abs(E) + np.add(*of_pairs(abs(missed))))
         apart = np.where(smaller, F - kept, E - np.where(endless[..., None], 0.0, lost))
         powers, errors = (np.linalg.diagonal(each) for each in (F, E))
         heard = endless | (powers > (SILENT * power if moments.outputs is None else 0.0))

@@ -166,6 +166,15 @@ def one_number(name: str, array: FloatArray, most: float = 1e100) -> float:
     return float(array.reshape(-1)[0])
 
 
+def common_shape(**shapes: tuple[int, ...]) -> tuple[int, ...]:
+    """The shape all parameters broadcast to, or an error that names them."""
+    try:
+        return np.broadcast_shapes(*shapes.values())
+    except ValueError as error:
+        told = ", ".join(f"{name} {shape}" for name, shape in shapes.items() if shape)
+        raise ParameterError(f"shapes do not broadcast together: {told}; add axes of length 1") from error
+
+
 def refuse_large(name: str, square: float) -> None:
     """Refuse data by the sum of their squares, whose own square must be a float.
 
@@ -301,11 +310,11 @@ def html_table(caption: str, rows: Iterable[Iterable[str]]) -> str:
     >>> html_table("Sizes", [("M", "3 < 4")])
     "<table><caption>Sizes</caption><tr><th style='text-align:left'>M</th><td style='text-align:left'>3 &lt; 4</td>..."
     """
-    lines = []
-    for row in rows:
-        kinds = ["th", *["td"] * len(cells := [escape(each) for each in row])]
-        line = "".join(f"<{kind} style='text-align:left'>{cell}</{kind}>" for kind, cell in zip(kinds, cells))  # noqa: B905
-        lines.append(f"<tr>{line}</tr>")
+    left = "style='text-align:left'"
+    lines = [
+        f"<tr><th {left}>{escape(heading)}</th>{''.join(f'<td {left}>{escape(cell)}</td>' for cell in cells)}</tr>"
+        for heading, *cells in rows
+    ]
     return f"<table><caption>{escape(caption)}</caption>{''.join(lines)}</table>"
 
 

@@ -14,6 +14,7 @@ import numpy as np
 from subridge.arrays.types import ArrayLike, FloatArray
 from subridge.model.checks import (
     Fingerprinted,
+    common_shape,
     extended_non_negative,
     non_negative,
     of_kind,
@@ -586,12 +587,6 @@ def fraction_density(fraction: ArrayLike, n_members: ArrayLike, fraction_spread:
     k = within("n_members", n_members, 0.0, 1e100)
     # Below the least spread the terms cancel to fewer than eight digits.
     shape = within("fraction_spread", fraction_spread, 1e-4, 1e100) ** -2
-    try:
-        np.broadcast_shapes(nu.shape, k.shape, shape.shape)
-    except ValueError as error:
-        raise ParameterError(
-            f"fraction {nu.shape}, n_members {k.shape} and fraction_spread {shape.shape} must have shapes that "
-            "broadcast together"
-        ) from error
+    common_shape(fraction=nu.shape, n_members=k.shape, fraction_spread=shape.shape)
     rate = shape * k  # shape over mean
     return np.asarray(np.exp(xlogy(shape, rate) + xlogy(shape - 1, nu) - rate * nu - gammaln(shape)))

@@ -1,7 +1,7 @@
 """The progress bar of the package: how far work that is done in tasks has come."""
 
 import time
-from typing import Self
+from contextlib import AbstractContextManager
 
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
@@ -27,15 +27,12 @@ class ProgressBar(Progress):
         self.update(self._only, advance=amount, description=description)
 
 
-class LateBar:
+class LateBar(AbstractContextManager["LateBar"]):
     """A progress bar that appears once more than 2 s of work are expected."""
 
     def __init__(self, words: str, total: float, show: bool) -> None:
         self._words, self._total, self._show, self._done, self._start = words, total, show, 0.0, time.monotonic()
         self._bar: ProgressBar | None = None
-
-    def __enter__(self) -> Self:
-        return self
 
     def move(self, amount: float) -> None:
         """Some work is done."""
@@ -50,12 +47,3 @@ class LateBar:
     def __exit__(self, *error: object) -> None:
         if self._bar is not None:
             self._bar.stop()
-
-
-def spoken(seconds: float) -> str:
-    """A time as one would say it.
-
-    >>> spoken(12.3), spoken(600)
-    ('12 s', '10 min')
-    """
-    return f"{seconds:.0f} s" if seconds < 100 else f"{seconds / 60:.0f} min"

@@ -10,14 +10,13 @@ from typing import NamedTuple
 
 import numpy as np
 import scipy.linalg
-from scipy.linalg import lapack
 
 from subridge.arrays.types import FloatArray, IntArray
 from subridge.model.covariance import Covariance
 from subridge.model.ensemble import SubsetPlan
 from subridge.model.problem import Problem
 from subridge.theory.saddle_point import EPS, Spectrum
-from subridge.theory.tables import MemberTable, PairTable, TableDoubt, Tables, bilinear, forms_of_same
+from subridge.theory.tables import MemberTable, PairTable, TableDoubt, Tables, bilinear, forms_of_same, jacobi
 
 # Smallest d/d_max at which a plain eigendecomposition keeps all but three digits.
 _HARMLESS = 1e-3
@@ -181,12 +180,9 @@ def _graded(G: FloatArray, level: FloatArray, rounding: float) -> Directions:
     noise = 4 * n * EPS * level  # a remaining variance below this is rounding
     L, order, rank = _pivoted_cholesky(G, noise)
     left = order[rank:]
-    roots, _, Y, work, _, info = lapack.dgejsv(L, joba=0, jobu=3, jobv=0)
-    if info:
-        raise np.linalg.LinAlgError(f"one-sided Jacobi rotations did not converge (dgejsv: {info})")
-    roots = roots[:rank] * (work[0] / work[1])
+    roots, _, Y = jacobi(L, jobu=3)
     ascending = np.argsort(roots)
-    roots, Y = roots[ascending], Y[:rank, ascending]
+    roots, Y = roots[ascending], Y[:, ascending]
     # A feature that is explained up to rounding still has its share in every eigenvector. In large directions the share
     # is known. Small ones keep only the pivots, and H Z comes from the factor, not from the eigenvalue.
     d, blurred = roots**2, 1e-4 * float(level[left].max(initial=0.0))

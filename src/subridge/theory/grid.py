@@ -6,9 +6,8 @@ import numpy as np
 
 from subridge.arrays.types import BoolArray, FloatArray, IntArray
 from subridge.model.aggregation import outer
-from subridge.model.checks import of_kind
+from subridge.model.checks import common_shape, of_kind
 from subridge.model.ensemble import Ensemble
-from subridge.model.errors import ParameterError
 from subridge.model.problem import EquicorrelatedProblem, Problem
 
 
@@ -21,15 +20,6 @@ def check_description(problem: Problem | EquicorrelatedProblem, ensemble: Ensemb
     """
     of_kind("problem", problem, Problem, EquicorrelatedProblem)
     of_kind("ensemble", ensemble, Ensemble)
-
-
-def common_shape(**shapes: tuple[int, ...]) -> tuple[int, ...]:
-    """The shape all parameters broadcast to, or an error that names them."""
-    try:
-        return np.broadcast_shapes(*shapes.values())
-    except ValueError as error:
-        listed = ", ".join(f"{name} {shape}" for name, shape in shapes.items() if shape)
-        raise ParameterError(f"leading shapes do not broadcast together: {listed}; add axes of length 1") from error
 
 
 def reciprocal(alpha: FloatArray) -> FloatArray:

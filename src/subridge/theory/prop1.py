@@ -173,6 +173,9 @@ def _block(tables: Tables, grid: GeneralGrid, *, outputs: bool) -> tuple[FloatAr
             dleft, dwhole = rounding.bias_doubts(pair.slip, (np.sqrt(own[r]), np.sqrt(own[s])), of_pair)
             bias, dbias = pair_bias(tables, (r, s), (R.shares, S.shares), dleft <= dwhole), np.minimum(dleft, dwhole)
             dgap = rounding.gap_doubt(pair.same, (R, S), of_pair, gap)
+            if not pair.same:  # whitened directions are as uncertain in scale as their eigenvalues
+                off_r, off_s = (abs(phi) * members[i].doubt.theta for i, phi in ((r, phi_r), (s, phi_s)))
+                dgap = dgap + shared[r, s] * (pair.trace(off_r, abs(phi_s)) + pair.trace(abs(phi_r), off_s))
         gamma, readout = trace * per_sample, grid.eta[:, r] ** 2 if r == s else np.zeros(G)
         noise = gamma * z2 + readout
         with np.errstate(divide="ignore", invalid="ignore"):

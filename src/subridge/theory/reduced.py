@@ -13,7 +13,7 @@ from scipy.optimize import elementwise
 
 from subridge.arrays.types import ArrayLike, FloatArray, IntArray
 from subridge.model.aggregation import Aggregation, quotient, read_aggregation
-from subridge.model.checks import extended_non_negative, real_array, within
+from subridge.model.checks import common_shape, extended_non_negative, real_array, within
 from subridge.model.errors import ParameterError
 from subridge.theory.prop2 import best_member_ridge, bulk, scaled_optimum
 from subridge.theory.rounding import warn_if_infinite
@@ -45,13 +45,8 @@ class Ratios(NamedTuple):
             within("feature_nsr", W, 0.0, _LARGEST),
             within("label_nsr", Z, 0.0, _LARGEST),
         )
-        try:
-            np.broadcast_shapes(*(part.shape for part in found))
-        except ValueError as error:
-            shapes = ", ".join(str(part.shape) for part in found)
-            raise ParameterError(
-                f"sample_ratio, alignment and the noises have shapes that do not fit: {shapes}"
-            ) from error
+        words = ("sample_ratio", "alignment", "readout_nsr", "feature_nsr", "label_nsr")
+        common_shape(**{word: part.shape for word, part in zip(words, found, strict=True)})
         return found
 
     def flat(self) -> "Ratios":

@@ -249,7 +249,8 @@ def _common_optimum(landscape: Landscape) -> FloatArray:
     # With weights of any sum the error is the target's power less what is explained, and rounded like it.
     free = np.isfinite(landscape.power) & (not landscape.aggregation.sums_to_one)
     z = minimise_on_line(error, points, len(lowest), 8 * EPS * np.where(free, landscape.power, 0.0))
-    return np.where(z >= points[-1], np.inf, lowest + np.exp(z))
+    # The error may fall down to the floor, where the weight of a member is zero.
+    return np.where(z >= points[-1], np.inf, np.maximum(lowest + np.exp(z), np.nextafter(lowest, np.inf)))
 
 
 def _joint_optimum(landscape: Landscape, common: FloatArray, alone: FloatArray) -> FloatArray:
@@ -270,15 +271,25 @@ def _joint_optimum(landscape: Landscape, common: FloatArray, alone: FloatArray) 
         finite = np.where(np.isfinite(ridge), ridge, 1e6 * np.exp(last - np.log(1e14)))
         return np.asarray(np.log(np.maximum(landscape.kappa_bar(finite, rows) - low, np.exp(first))))
 
-    own = place(alone)
-    starts = [place(np.broadcast_to(common[:, None], (G, k))), *(np.roll(own, r, axis=1) for r in range(k))]
-    starts += [z for one in np.eye(k) for z in (np.where(one, last, own), starts[0] + one)]  # without it, and apart
+    def along(z: FloatArray, one: FloatArray) -> FloatArray:
+        """The best ridge of one member beside those of the others at z."""
+        best = minimise_on_line(lambda x, rows: error(np.where(one, x[:, None], z[rows]), one, rows), points, G)
+        return np.where(one, best[:, None], z)
+
+    own, together = place(alone), place(np.broadcast_to(common[:, None], (G, k)))
+    starts = [together, *(np.roll(own, r, axis=1) for r in range(k))]
+    for one in np.eye(k):
+        # Without this member, with this member alone, apart from the others, and where it is best beside them.
+        starts += [np.where(one, last, own), np.where(one, own, last), together + one]
+        starts += [along(own, one), along(together, one)]
     starts += _lowest_of_net(error, landscape.scales, last, (G, k))
     every = np.tile(rows, len(starts))
     z, reached = minimise_jointly(error, np.clip(np.concatenate(starts), first, last), every, scale[every])
     reached = np.where(np.isfinite(reached), reached, np.inf).reshape(-1, G)
     best = z.reshape(-1, G, k)[np.argmin(reached, axis=0), rows]
-    return np.where(best > last - np.log(1e2), np.inf, landscape.ridge(low + np.exp(best), slice(None)))
+    ridge, least = (landscape.ridge(x, slice(None)) for x in (low + np.exp(best), low))
+    # At the floor a member's error is infinite and its weight zero: that leaves it out too.
+    return np.where((best > last - np.log(1e2)) | (ridge <= least), np.inf, ridge)
 
 
 def _lowest_of_net(error: Field, scales: FloatArray, last: float, shape: tuple[int, int]) -> list[FloatArray]:

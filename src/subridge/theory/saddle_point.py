@@ -195,9 +195,7 @@ def _non_negative(spectrum: Spectrum, alpha: FloatArray, lam: FloatArray, unit: 
         live = live[abs(step) > 2e-15 * (1 + np.where(by_free, free, samples[live]) / gap)]
         if not len(live):
             break
-    status = np.ones(len(root), dtype=bool)
-    status[live] = False
-    return root * unit, status
+    return root * unit, ~np.isin(np.arange(len(root)), live)
 
 
 def _negative(spectrum: Spectrum, alpha: FloatArray, lam: FloatArray, *, clip: bool) -> tuple[FloatArray, BoolArray]:
@@ -218,11 +216,11 @@ def _negative(spectrum: Spectrum, alpha: FloatArray, lam: FloatArray, *, clip: b
     for _ in range(_STEPS):
         phi, psi = spectrum.shares(kappa_bar)
         strength, gap = pull / kappa_bar, pull / kappa_bar + (phi * psi) @ c
-        by_free = abs(spare) + abs(psi) @ c < samples
-        defect = np.where(by_free, strength - psi @ c - spare, strength + phi @ c - samples)
+        free = abs(spare) + abs(psi) @ c
+        defect = np.where(free < samples, strength - psi @ c - spare, strength + phi @ c - samples)
         step = np.divide(defect, gap - defect, out=np.zeros_like(gap), where=gap - defect > 0)
         kappa_bar = np.maximum(kappa_bar * (1 + step), lowest)
-        settled = abs(step) <= 1e-14 * (1 + samples / np.maximum(gap, EPS * samples))
+        settled = abs(step) <= 1e-14 * (1 + np.minimum(free, samples) / np.maximum(gap, EPS * samples))
         if settled.all():
             break
     return kappa_bar, settled | (abs(step) < 1e-6)

@@ -159,7 +159,11 @@ class _Spikes:
 
     def __init__(self, index: IntArray, d: float, parts: "_Parts", w: FloatArray) -> None:
         self.index = index = np.sort(index)  # members that see the same have the same directions
-        Q, roots, V, sharpness = _by_rotations(parts.F[index])
+        F = parts.F[index]
+        roots, Q, V = jacobi(F)
+        norms = np.sqrt((F**2).sum(axis=0))
+        scaled = np.linalg.svd(F / np.where(norms > 0, norms, 1.0), compute_uv=False)
+        sharpness = float(scaled[0] / max(scaled[-1], EPS))  # condition of F with every column at its own scale
         kept = roots > roots[0] * len(index) * EPS
         self.Q, self.V = Q[:, kept], V[:, kept]
         self.FQ = self.V * roots[kept]  # F_rᵀ Q, shape (rank, f), in which a large spike does not leak into a small one
@@ -205,17 +209,15 @@ class _Spikes:
         return _products(self.weights, self.split(y, other.factor))[self.seen]
 
 
-def _by_rotations(F: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray, float]:
-    """Q, singular values and V of F, and the condition of F with every column at its own scale.
+def jacobi(F: FloatArray, *, jobu: int = 0) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Singular values of F, Q and V by one-sided Jacobi rotations; with ``jobu=3`` without Q.
 
-    One-sided Jacobi rotations find values and directions to eps times that condition, whatever the scales are.
+    They are known to eps times the condition of F with every column at its own scale, whatever the scales are.
     """
-    roots, Q, V, work, _, failed = lapack.dgejsv(F, joba=0, jobu=0, jobv=0)
+    roots, Q, V, work, _, failed = lapack.dgejsv(F, joba=0, jobu=jobu, jobv=0)
     if failed:
         raise np.linalg.LinAlgError(f"one-sided Jacobi rotations did not converge (dgejsv: {failed})")
-    norms = np.sqrt((F**2).sum(axis=0))
-    scaled = np.linalg.svd(F / np.where(norms > 0, norms, 1.0), compute_uv=False)
-    return Q, roots * (work[0] / work[1]), V, float(scaled[0] / max(scaled[-1], EPS))
+    return roots * (work[0] / work[1]), Q, V
 
 
 class _Parts(NamedTuple):
