@@ -233,3 +233,23 @@ def test_what_spaces_explain_is_what_himalaya_says(data):
     model = sr.BandedRidge(SPACES, random_state=0).fit(X, Y, groups=runs)
     expected = scoring.r2_score_split(Y, model.predict_by_space(X))
     np.testing.assert_allclose(model.r2_by_space(X, Y), expected.T, rtol=1e-9)
+
+
+@pytest.mark.parametrize("unit", [1e-90, 1e-30, 1e30, 1e60])
+def test_units_of_labels_change_no_choice(unit):
+    rng = np.random.default_rng(3)
+    X, groups = rng.standard_normal((40, 12)), np.arange(40) // 5
+    Y = X[:, :3] + rng.standard_normal((40, 3))
+    spaces = {"a": slice(0, 4), "b": slice(4, 12)}
+    one, other = (sr.BandedRidge(spaces, random_state=0).fit(X, Y * each, groups=groups) for each in (1.0, unit))
+    np.testing.assert_allclose(other.loo_r2_, one.loo_r2_, rtol=1e-9)
+    np.testing.assert_allclose(other.ridge_, one.ridge_)
+
+
+def test_ridges_that_drown_in_rounding_are_passed_over():
+    rng = np.random.default_rng(0)
+    X, Y = np.tile(rng.standard_normal((2, 3)), (2, 1)), rng.standard_normal((4, 2))
+    with pytest.warns(sr.errors.SubridgeWarning):
+        model = sr.BandedRidge(ridges=[1e-300, 1.0]).fit(X, Y, groups=[0, 0, 1, 1])
+    np.testing.assert_array_equal(model.ridge_, 1.0)
+    assert np.isfinite(model.loo_r2_).all()

@@ -216,7 +216,7 @@ def gathered(table: Array, rows: IntArray, columns: IntArray) -> Array:
 
 
 def positive_inverse(matrices: Array) -> Array:
-    """Inverses of symmetric positive definite matrices, shape (..., n, n), which may be overwritten.
+    """Inverses of symmetric positive definite matrices, shape (..., n, n), which may be overwritten; NaN if it fails.
 
     >>> positive_inverse(np.array([[2.0, 1.0], [1.0, 1.0]])).round(12)
     array([[ 1., -1.],
@@ -228,7 +228,10 @@ def positive_inverse(matrices: Array) -> Array:
         inverses: Array = xp.cholesky_inverse(xp.where((info > 0)[..., None, None], xp.nan, L))
         return inverses
     if matrices.ndim > 2:
-        return np.asarray(np.linalg.inv(matrices))
+        try:
+            return np.asarray(np.linalg.inv(matrices))
+        except np.linalg.LinAlgError:  # one of them is singular
+            return np.stack([positive_inverse(each) for each in matrices])
     root, _ = lapack.dpotrf(matrices.T, lower=1, overwrite_a=1)
     half, failed = lapack.dpotri(root, lower=1, overwrite_c=1)
     return np.asarray(half + np.tril(half, -1).T) if not failed else np.full_like(matrices, np.nan)

@@ -239,7 +239,7 @@ def plan_memory(n_spaces: int, targets: Array, memory: int | None = None) -> Mem
         int(_PASSING * 8 * n * n),
     )  # labels, errors, dual coefficients or squares
     fixed = matrix * (n_spaces + _KEPT) + size * n * C * int(_ROTATED * n >= C)
-    state = C * (12 * _JUDGES + 56)  # what each target keeps of the search; its block is smaller by so much
+    state = C * (12 * _JUDGES + 64)  # what each target keeps of the search; its block is smaller by so much
     room = (max(_BLOCK, passing) if memory is None else memory - fixed) - state
     if memory is not None and room < max(column, passing - state):
         raise BudgetError(
@@ -267,7 +267,7 @@ class BandedSearch:
         self.variation, self.loss, self.place = np.empty(C), np.full(C, np.inf), np.full(C, -1)
         options = {"device": device_of(targets)}
         self.inside = xp.full((C, J), np.inf, dtype=spaces.roots.dtype, **options)
-        self.outside = xp.full((C, J), np.inf, dtype=xp.float32, **options)  # compared only
+        self.outside = xp.full((C, J), np.inf, dtype=xp.float32, **options)  # over the variation, and compared only
         self._lowest = xp.full(C, np.inf, dtype=spaces.roots.dtype, **options)  # `loss`, beside the targets
         self.dual, self.intercept = (xp.zeros(shape, dtype=targets.dtype, **options) for shape in ((C, n), (C,)))
         self.shares = np.empty((0, len(spaces.kernels)))
@@ -276,6 +276,7 @@ class BandedSearch:
         for part in self.blocks(np.arange(C)):
             own = self._labels(index_on(targets, part), self.means) * like(spaces.roots, targets)[:, None]
             self.variation[part] = to_numpy(self._squares(own)).sum(axis=0)
+        self._spreads = like(np.where(self.variation > 0, self.variation, 1.0), spaces.roots)
 
     def blocks(self, at: IntArray) -> list[IntArray]:
         """Some targets in blocks."""
@@ -327,7 +328,7 @@ class BandedSearch:
                 seen = np.flatnonzero(wanted(number))  # fewer than before if a ridge of this pass was better
                 losses = self._see(solution, seen, labels, first + number)
                 nearest[seen] = np.where(losses < here[seen], number, nearest[seen])
-                here[seen] = np.minimum(here[seen], losses)
+                here[seen] = np.fmin(here[seen], losses)
             tick(len(numbers) / L)
         self.shares = np.vstack([self.shares, shares])
 
@@ -356,7 +357,7 @@ class BandedSearch:
         errors = solution.left_out @ labels
         parts = self._squares(errors).T[: len(at), :]
         sums, outside, least = xp.sum(parts, axis=1), self.outside[where], self._lowest[where]
-        others = xp.astype(sums[:, None] - parts, xp.float32)
+        others = xp.astype((sums[:, None] - parts) / self._spreads[where][:, None], xp.float32)
         self.inside[where] = xp.where(others < outside, parts, self.inside[where])
         self.outside[where] = xp.where(others < outside, others, outside)
         self._lowest[where] = xp.where(sums < least, sums, least)
