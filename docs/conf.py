@@ -20,6 +20,9 @@ autosummary.WELL_KNOWN_ABBREVIATIONS += (
     "Figs.",
 )
 
+# Signatures in tables may break between parameters; Sphinx would put spaces there that do not.
+autosummary.autosummary_table_visit_html = lambda self, node: None
+
 HERE = Path(__file__).parent
 
 # Examples are run with a thread of BLAS, so that a build takes as long on a busy machine as on a quiet one.
@@ -67,6 +70,16 @@ def point_to_adopted(app, document, content):
         content[0] = re.sub(rf"\]\((?!https?:|#|\.\./|{beside})", "](../", content[0])
 
 
+def keep_numbers_together(app, document, content):
+    """A number in a table stands on one line with its unit, its standard error or the number it is compared to."""
+    apart = re.compile(
+        r"(?<=[\d)]) (?=(?:[±/→] [.\d−-]|(?:s|ms|%|minutes|hours|GiB|MB) *\|))|(?<=\d [±/→]) (?=[.\d−-])"
+    )
+    content[0] = re.sub(
+        r"^\|.*$", lambda row: apart.sub("\u00a0", row[0]), content[0], flags=re.M
+    )
+
+
 def leave_out_of_scikit_learn(app, what, name, member, skip, options):
     """Methods that scikit-learn makes are documented there, with links that lead nowhere here."""
     return (
@@ -79,6 +92,7 @@ def leave_out_of_scikit_learn(app, what, name, member, skip, options):
 def setup(app):
     app.connect("builder-inited", write_explorer)
     app.connect("source-read", point_to_adopted)
+    app.connect("source-read", keep_numbers_together)
     app.connect("autodoc-skip-member", leave_out_of_scikit_learn)
 
 

@@ -1,13 +1,18 @@
 import json
+import re
 
 import numpy as np
 import pandas as pd
 import pytest
 import xarray as xr
 from click.testing import CliRunner
+from sklearn.datasets import load_diabetes, load_digits
+from sklearn.linear_model import Ridge
 
 import subridge as sr
 from subridge.cli import main
+from subridge.estimators.base import errors_by_scale
+from subridge.results.numbers import plain
 
 
 def call(*words, code=0):
@@ -68,13 +73,13 @@ def test_the_third_ensemble_of_a_forecast_is_the_one_described(table):
     words = ("--target", "y", "--drop", "kind", "--n-samples", 160, "--n-members", 3, "--ridges", "0.1", "--json")
     words += ("--subsets", "overlapping", "--aggregation", "simplex")
     document = json.loads(call("forecast", table, *words).stdout)
-    plain = ("forecast", table, *words, "--no-standardise")
+    scaled = ("forecast", table, *words, "--standardise")
     assert document["coordinates"]["ensemble"]["values"] == ["one ridge", "3 equal", "3 overlapping"]
     assert document["coordinates"]["aggregation"]["values"] == ["simplex"] * 3
     frame = pd.read_csv(table)
     ensemble = sr.Ensemble(sr.subsets.Overlapping((10, 10, 10)), aggregation="simplex")
     X, y = frame.drop(columns=["y", "kind"]).to_numpy(), frame["y"].to_numpy()
-    for told, columns in ((document, X / X.std(axis=0)), (json.loads(call(*plain).stdout), X)):
+    for told, columns in ((document, X), (json.loads(call(*scaled).stdout), X / X.std(axis=0))):
         expected = sr.forecast(columns, y, [160], {"it": ensemble}, ridges=[0.1]).prediction_error.values[0]
         assert told["variables"]["prediction_error"]["values"][2] == pytest.approx(expected.tolist())
 
@@ -137,6 +142,46 @@ def test_both_doors_try_the_same_ensembles(table):
     found = json.loads(call(*words).stdout)
     frame = pd.read_csv(table)
     X = frame[[f"x{i}" for i in range(30)]].to_numpy()
-    expected = sr.forecast(X / X.std(axis=0), frame["y"].to_numpy(), [80, 160])
+    expected = sr.forecast(X, frame["y"].to_numpy(), [80, 160])
     assert found["coordinates"]["ensemble"]["values"] == expected.ensemble.values.tolist()
     np.testing.assert_allclose(found["variables"]["prediction_error"]["values"], expected.prediction_error.values)
+
+
+@pytest.mark.parametrize("command", ["advise", "forecast"])
+@pytest.mark.parametrize("flag", ["--no-standardise", "--standardise"])
+def test_both_errors_are_said_where_standardising_matters(tmp_path, command, flag):
+    """Pixels of 200 digits: those near the rim vary little, and standardising lets their noise in."""
+    frame = load_digits(as_frame=True).frame[:200]
+    frame = frame.loc[:, (frame != 0).sum() >= 10]
+    frame.to_csv(tmp_path / "digits.csv", index=False)
+    words = ("--target", "target", "--task", "regression", "--n-members", 2, flag)
+    (note,) = re.findall("note: the squared.*", call(command, tmp_path / "digits.csv", *words).stderr)
+    X, y = frame.drop(columns="target").to_numpy(), frame["target"].to_numpy(float)
+    options = {"n_members": [], "weighted": False, "task": "regression"}
+    advised = (sr.advise(X, y, standardise=each, **options) for each in (False, True))
+    given, scaled = (plain(float(each.table.pilot_prediction_error[0])) for each in advised)
+    assert note.startswith(f"note: the squared error of one ridge on left-out rows is {given} with columns as they are")
+    assert f"and {scaled} with columns divided by their standard deviations (--standardise)" in note
+
+
+def test_nothing_is_said_where_standardising_changes_little(tmp_path):
+    """Diabetes in its own units: 3,005 against 3,000, which is one standard error."""
+    load_diabetes(as_frame=True, scaled=False).frame.to_csv(tmp_path / "diabetes.csv", index=False)
+    assert "standardise" not in call("advise", tmp_path / "diabetes.csv", "--target", "target", "--n-members", 2).stderr
+
+
+def test_the_difference_of_scales_is_judged_by_rows_or_groups():
+    rng = np.random.default_rng(0)
+    X, y, groups = rng.standard_normal((60, 8)) * 2.0 ** np.arange(8), rng.standard_normal((1, 60)), np.arange(60) // 3
+    for given, of_row in ((None, np.arange(60)), (groups, groups)):
+        found, squares = errors_by_scale(X, y, given, [0.5]), []
+        for columns in (X, X / X.std(axis=0)):
+            left_out = np.empty(60)
+            for one in np.unique(of_row):
+                kept = of_row != one
+                model = Ridge(0.5 * 8).fit(columns[kept], y[0, kept])
+                left_out[~kept] = model.predict(columns[~kept])
+            squares.append((y[0] - left_out) ** 2)
+        apart = np.bincount(of_row, squares[0] - squares[1])
+        expected = squares[0].mean(), squares[1].mean(), apart.std(ddof=1) * len(apart) ** 0.5 / 60
+        np.testing.assert_allclose(found, expected, rtol=1e-9)

@@ -45,7 +45,7 @@ def test_sizes_are_rows_or_groups_and_errors_those_of_the_library(visits):
     frame = pd.read_csv(visits).dropna(subset="y")
     X, y = frame[[f"x{i}" for i in range(6)]].to_numpy(), frame["y"].to_numpy()
     expected = sr.forecast(
-        X / X.std(axis=0), y, None, {"one": sr.Ensemble(sr.subsets.Equal(1))}, ridges=[0.1, 1, 10],
+        X, y, None, {"one": sr.Ensemble(sr.subsets.Equal(1))}, ridges=[0.1, 1, 10],
         groups=frame["subject"].tolist(), n_groups=[30, 60],
     )  # fmt: skip
     assert found["variables"]["prediction_error"]["values"][0] == pytest.approx(expected.prediction_error.values[0])
@@ -100,7 +100,7 @@ def test_advice_by_groups_is_that_of_the_library(visits):
     found = json.loads(result.stdout)
     frame = pd.read_csv(visits).dropna(subset="y")
     X, y = frame[[f"x{i}" for i in range(6)]].to_numpy(), frame["y"].to_numpy()
-    expected = sr.advise(X / X.std(axis=0), y, n_members=[2], groups=frame["subject"].tolist())
+    expected = sr.advise(X, y, n_members=[2], groups=frame["subject"].tolist())
     assert found["coordinates"]["candidate"]["values"] == expected.table.candidate.values.tolist()
     assert found["variables"]["prediction_error"]["values"] == pytest.approx(expected.table.prediction_error.values)
     shown = call("advise", visits, *WORDS, "--groups", "subject", "--n-members", 2).stdout

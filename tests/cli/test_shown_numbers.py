@@ -42,7 +42,7 @@ def test_numbers_are_written_as_people_do():
 
 
 def test_advice_fits_the_screen_and_ends_with_a_line_that_runs(prices):
-    text = call("advise", prices, "--target", "price", "--n-members", "2,4")
+    text = call("advise", prices, "--target", "price", "--n-members", "2,4", "--standardise")
     code = text[text.index("from sklearn") :]
     names = {}
     exec(code, names)

@@ -90,3 +90,11 @@ def test_rows_without_noise_need_no_ridge_and_no_warning():
     X = np.random.default_rng(3).standard_normal((80, 5))
     model = sr.RidgeEnsembleRegressor(1).fit(X, X @ np.arange(5.0))
     assert model.loo_error_ < 1e-6
+
+
+def test_columns_whose_squares_differ_beyond_the_range_of_floats_give_one_named_warning():
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((60, 4)) * [1, 1, 1, 1e-160]
+    with pytest.warns(ScaleWarning, match=r"factor of \de\+1[56]") as said:
+        sr.RidgeEnsembleRegressor(1).fit(X, X[:, 0] + rng.standard_normal(60))
+    assert len(said) == 1

@@ -7,7 +7,7 @@ import click
 
 import subridge as sr
 from subridge.cli import options as shared
-from subridge.cli.options import numbers, sizes, words
+from subridge.cli.options import numbers, redrawn, sizes
 from subridge.cli.show import deliver, show_report
 
 _N_FEATURES, _N_MEMBERS, _N_TRIALS, _RIDGE = 400, 10, 40, 1e-3
@@ -33,8 +33,7 @@ def demo(**options: Any) -> None:
     subset_sizes = [plan.subset_sizes for plan in plans.values()]
     ensembles = [sr.Ensemble(plan, ridge=_RIDGE) for plan in plans.values()]
     points = np.array(_N_SAMPLES)
-    fractions = np.concatenate(subset_sizes) / _N_FEATURES
-    dense = around_thresholds(np.arange(8, _N_FEATURES + 1) / _N_FEATURES, fractions)
+    dense = around_thresholds(np.arange(8, _N_FEATURES + 1) / _N_FEATURES, np.concatenate(subset_sizes) / _N_FEATURES)
     curves = demo_curves(
         {
             "theory": [sr.risk(problem, each, dense).total for each in ensembles],
@@ -62,9 +61,7 @@ def demo(**options: Any) -> None:
     default="theory",
     help="weights of --aggregation scaled, simplex or free: fixed by theory, or chosen in every trial",
 )
-@click.option(
-    "--redraw", type=words(("data", "teacher", "subsets")), default="data,teacher", help="of data, teacher, subsets"
-)
+@click.option("--redraw", type=redrawn, default="data,teacher", help="of data, teacher, subsets")
 @click.option("--nested/--independent", default=True, help="training sets")
 @click.option("--seed", type=click.IntRange(0), default=0)
 @shared.run_options
@@ -105,7 +102,8 @@ def _check_store(store: Path | None, resume: bool) -> None:
     if store is None and resume:
         raise click.UsageError("--resume needs --store: the directory to go on with")
     if store is not None and is_store(store) != resume:
-        wrong = "does not exist, so there is nothing to resume; leave out --resume"
         raise click.UsageError(
-            f"{store} {wrong if resume else 'exists; add --resume to go on with it, or give another --store'}"
+            f"{store} does not exist, so there is nothing to resume; leave out --resume"
+            if resume
+            else f"{store} exists; add --resume to go on with it, or give another --store"
         )

@@ -135,22 +135,18 @@ def _device(text: str) -> str:
     raise DeviceError(f"device must be cpu, torch, cuda or cuda:<number>, got {text!r}")
 
 
-def words(allowed: tuple[str, ...]) -> Callable[[str], tuple[str, ...]]:
-    """How to read a list of words, separated by commas.
+def redrawn(text: str) -> tuple[str, ...]:
+    """Read what every trial draws anew, separated by commas.
 
     Examples
     --------
-    >>> words(("data", "teacher"))("data, teacher")
+    >>> redrawn("data, teacher")
     ('data', 'teacher')
     """
-
-    def read(text: str) -> tuple[str, ...]:
-        found = tuple(word.strip() for word in text.split(",") if word.strip())
-        if wrong := [word for word in found if word not in allowed]:
-            raise click.BadParameter(f"{wrong[0]!r} is none of {', '.join(allowed)}; several are written a,b")
-        return found
-
-    return read
+    found = tuple(word.strip() for word in text.split(",") if word.strip())
+    if wrong := [word for word in found if word not in ("data", "teacher", "subsets")]:
+        raise click.BadParameter(f"{wrong[0]!r} is none of data, teacher, subsets; several are written a,b")
+    return found
 
 
 # Groups of options, and what is built from them
@@ -200,12 +196,12 @@ def ensemble_options(
     )
 
 
-def strategy_of(options: Options, n_features: int, n_members: int | None = None) -> "Strategy":
+def strategy_of(options: Options, n_features: int) -> "Strategy":
     """How members share so many features."""
     from subridge.model.subsets import StrategyOptions, read_strategy
 
-    k = options["n_members"] if n_members is None else n_members
-    return read_strategy(options["subsets"], StrategyOptions(k, n_features, fraction_spread=options["fraction_spread"]))
+    described = StrategyOptions(options["n_members"], n_features, fraction_spread=options["fraction_spread"])
+    return read_strategy(options["subsets"], described)
 
 
 def ensemble_of(options: Options, subsets: "Strategy | ArrayLike") -> "sr.Ensemble":
@@ -252,10 +248,9 @@ def result_options(out: Path | None = None) -> Decorator:
 
 
 def _checked_place(_context: click.Context, _option: click.Parameter, out: Path | None) -> Path | None:
-    if out is None:
-        return None
-    checked_suffix(out)
-    return writable(out)
+    if out is not None:
+        checked_suffix(out)
+    return out and writable(out)
 
 
 def writable(out: Path) -> Path:

@@ -86,9 +86,7 @@ def reproduce(**options: Any) -> None:
     from subridge.store.progress import ProgressBar
 
     figures, out = options["figures"], options["out"]
-    page = out / "report.html"
-    if out.suffix.lower() == ".html":
-        page, out = out, out.with_suffix("")
+    page, out = (out, out.with_suffix("")) if out.suffix.lower() == ".html" else (out / "report.html", out)
     order = figure_ids()
     wanted = order if "all" in figures else tuple(dict.fromkeys(figures))
     requests = [FigureRequest(figure, options["quick"], options["settings"], options["data"]) for figure in wanted]
@@ -99,8 +97,7 @@ def reproduce(**options: Any) -> None:
     n_processes = 1 if alone else min(os.cpu_count() or 1, len(requests))
     try:
         with side_by_side(n_processes, options["device"]) as pool, ProgressBar("", sum(expected.values())) as bar:
-            begin = partial(bar.move, 0)  # shows the id of the figure
-            run = shared.run_of(options)
+            begin, run = partial(bar.move, 0), shared.run_of(options)  # the bar shows the id of the figure
             for outcome in run_batch(requests, out, run, force=options["force"], pool=pool, begin=begin):
                 outcomes.append(outcome)
                 bar.move(expected[outcome.figure])
@@ -126,9 +123,8 @@ def reproduce(**options: Any) -> None:
         _show_agreement(datasets)
         counts = Counter(outcome.status for outcome in outcomes)
         click.echo(f"{', '.join(f'{n} {status}' for status, n in counts.items())} in {elapsed:.1f} s; {page}")
-    for outcome in outcomes:
-        if outcome.error is not None and click.get_current_context().find_root().params.get("debug"):
-            raise outcome.error
+    if failures and click.get_current_context().find_root().params.get("debug"):
+        raise next(outcome.error for outcome in outcomes if outcome.error is not None)
     if failures:
         raise click.ClickException("; ".join(f"{figure}: {message}" for figure, message in failures))
 
@@ -150,5 +146,6 @@ def _show_agreement(datasets: "Sequence[xr.Dataset]") -> None:
         for row in json.loads(data.attrs["agreement"])
     ]
     if rows:
-        columns = ["", "judged", "outside", "largest |Δ|/allowance", "verdict"]
-        print_table("theory and experiment", columns, rows, names=True)
+        print_table(
+            "theory and experiment", ["", "judged", "outside", "largest |Δ|/allowance", "verdict"], rows, names=True
+        )

@@ -56,8 +56,7 @@ def show_report(dataset: "xr.Dataset") -> None:
 
     title, sentences, _, columns, rows = report_of(dataset)
     print_table(title, columns, rows)
-    for sentence in sentences:
-        say(sentence)
+    say(*sentences)
 
 
 def print_table(
@@ -105,13 +104,14 @@ def print_table(
     return [columns[i] for i in kept]
 
 
-def say(sentence: str) -> None:
-    """Print a sentence, broken between words."""
+def say(*sentences: str) -> None:
+    """Print sentences, each on lines of its own that are broken between words."""
     from rich.console import Console
 
     console = Console()
     width = min(console.width, WIDTH) if console.is_terminal else WIDTH
-    console.print(cleaned(sentence), markup=False, highlight=False, width=width, soft_wrap=False)
+    for sentence in sentences:
+        console.print(cleaned(sentence), markup=False, highlight=False, width=width, soft_wrap=False)
 
 
 @contextmanager

@@ -53,8 +53,8 @@ table_options = shared.option_group(
     click.option("--groups", help="column that says whose row it is, such as a subject: errors are on new groups"),
     click.option(
         "--standardise/--no-standardise",
-        default=True,
-        help="divide every column by its standard deviation, or leave it; default: divide",
+        default=False,
+        help="divide every column by its standard deviation, or leave it; default: leave",
     ),
     click.option("--ridges", type=numbers, help="λ to choose from; default scaled to the data"),
     click.option("--level", type=click.FloatRange(0.5, 0.999), default=0.9, help="probability of the intervals"),
@@ -85,6 +85,23 @@ def _read(options: Options) -> tuple["Table", Any, dict[str, Any]]:
         "seed": options["seed"],
     }
     return table, table.y if names is None else [names[code] for code in table.y], arguments
+
+
+def _compare_scales(table: "Table", ridges: tuple[float, ...] | None) -> None:
+    """Say the left-out errors with and without standardising, if they differ by more than two standard errors."""
+    from subridge.estimators.base import errors_by_scale
+
+    X = table.X if table.scales is None else table.X * table.scales
+    with busy("comparing scales"):
+        *errors, noise = errors_by_scale(X, table.targets, table.groups, ridges)
+    given, scaled = map(plain, errors)
+    if abs(errors[0] - errors[1]) > 2 * noise and given != scaled:  # by more than rounding
+        click.echo(
+            f"note: the squared error of one ridge on left-out {'rows' if table.groups is None else 'groups'} is "
+            f"{given} with columns as they are (--no-standardise) and {scaled} with columns divided by their standard "
+            "deviations (--standardise)",
+            err=True,
+        )
 
 
 @click.command(short_help="The learning curve your data will have, from its first rows.")
@@ -119,8 +136,8 @@ def forecast(**options: Any) -> None:
     if options["subsets"] is not None:
         k = min(options["n_members"], table.n_features)
         named = "heterogeneous" if options["subsets"] == "dirichlet" else options["subsets"]
-        described = {f"{k} {named}": shared.strategy_of(options, table.n_features, k)}
-        strategies = {"one ridge": sr.subsets.Equal(1), f"{k} equal": sr.subsets.Equal(k), **described}
+        described = shared.strategy_of({**options, "n_members": k}, table.n_features)
+        strategies = {"one ridge": sr.subsets.Equal(1), f"{k} equal": sr.subsets.Equal(k), f"{k} {named}": described}
     ensembles = {
         name: shared.ensemble_of(options, strategy)
         for name, strategy in strategies.items()
@@ -129,6 +146,7 @@ def forecast(**options: Any) -> None:
     with busy("forecasting"):
         by_groups = {"groups": table.groups, "n_groups": options["n_groups"]}
         curves = sr.forecast(table.X, labels, options["n_samples"], ensembles, **arguments, **by_groups)
+    _compare_scales(table, options["ridges"])
     deliver(curves, options, draw=sr.figures.plot_forecast, show=_show_forecast)
     if wanted is not None:
         with busy("searching"):
@@ -141,11 +159,10 @@ def forecast(**options: Any) -> None:
 def _show_forecast(curves: "xr.Dataset") -> None:
     from subridge.explorer.reports import forecast_sentences
 
-    what = f"forecast from {counted(curves.attrs['n_pilot'], 'row')}"
+    rows, level = counted(curves.attrs["n_pilot"], "row"), curves.attrs["level"]
     for metric in (str(name) for name in curves if f"{name}_upper" in curves):
-        _show_metric(f"{what}: {metric} ({curves.attrs['level']:.0%} interval)".replace("_", " "), curves, metric)
-    for sentence in forecast_sentences(curves):
-        say(sentence)
+        _show_metric(f"forecast from {rows}: {metric.replace('_', ' ')} ({level:.0%} interval)", curves, metric)
+    say(*forecast_sentences(curves))
 
 
 def _show_metric(title: str, curves: "xr.Dataset", metric: str) -> None:
@@ -190,8 +207,10 @@ def advise(**options: Any) -> None:
     given = {name: options[name] for name in ("n_members", "fraction_spreads", "readout_noise", "weighted")}
     with busy("comparing ensembles"):
         advice = sr.advise(table.X, labels, options["n_samples"], groups=table.groups, **arguments, **given)
-    ranking = advice.table.assign(reasons=("sentence", list(advice.reasons)))
-    ranking = ranking.assign_attrs(standardised=int(options["standardise"]))
+    _compare_scales(table, options["ridges"])
+    ranking = advice.table.assign_attrs(standardised=int(options["standardise"])).assign(
+        reasons=("sentence", list(advice.reasons))
+    )
     deliver(ranking, options, draw=sr.figures.plot_advice, show=_show_ranking)
 
 
@@ -201,16 +220,15 @@ def _show_ranking(ranking: "xr.Dataset") -> None:
 
     title, reasons, _, columns, rows = report_of(ranking)
     shown = print_table(title, columns, rows[:_ROWS], names=True, optional=("reach", "now", "λ", "R²"))
-    for sentence in reasons:
-        say(sentence)
     more = len(rows) - _ROWS
     say(
+        *reasons,
         f"The table: expected squared error on new {'groups' if 'n_groups' in ranking.attrs else 'rows'} with its "
         f"{ranking.attrs['level']:.0%} interval, and the improvement over {ranking.attrs['reference']} (gain); "
         "scaled, free: the weights of members are fitted."
         + (" now: with the rows at hand." if "now" in shown else "")
         + (" wrong: misclassified by votes." if "wrong" in shown else "")
-        + (f" {counted(more, 'further candidate')} with --json or --out." if more > 0 else "")
+        + (f" {counted(more, 'further candidate')} with --json or --out." if more > 0 else ""),
     )
     code = code_of(ranking)
     if code is not None:

@@ -46,8 +46,7 @@ def curve(**options: Any) -> None:
     def draw(curves: "xr.Dataset") -> "Figure":
         """Through more points, if those asked for are many enough to be a line."""
         if sum(ratio < float("inf") for ratio in options["sample_ratios"]) > 2:
-            ratios = around_thresholds(options["sample_ratios"], curves.subset_fraction.values)
-            curves = _predict(options, ratios)
+            curves = _predict(options, around_thresholds(options["sample_ratios"], curves.subset_fraction.values))
         return sr.figures.plot_curve(curves)
 
     deliver(curves, options, draw=draw, show=_show_curves)
@@ -83,8 +82,7 @@ def _show_curves(curves: "xr.Dataset") -> None:
     caption = f"{len(shown)} of {len(rows)} rows, peaks among them; --json or --out has all"
     chosen = [rows[i] for i in sorted(shown)]
     print_table(title, columns, chosen, caption=caption if len(shown) < len(rows) else None)
-    for sentence in sentences:
-        say(sentence)
+    say(*sentences)
 
 
 @click.command(short_help="The best ensemble size over sample ratio and noise.")
@@ -112,9 +110,8 @@ def phase(**options: Any) -> None:
     subridge phase --readout-nsr 0:2:21 --aggregation scaled
     subridge phase --sample-ratios 0:3:301,inf --readout-nsr 0:2.1:211 --out phases.png
     """
-    names = ("sample_ratios", "alignment", *_NOISES)
-    # One value is a fixed parameter, several are an axis.
-    axes = [options[name] if len(options[name]) > 1 else options[name][0] for name in names]
+    given = (options[name] for name in ("sample_ratios", "alignment", *_NOISES))
+    axes = [each if len(each) > 1 else each[0] for each in given]  # one value is a fixed parameter
     ridge = 0 if options["ridge"] == "0" else "optimal"
     diagram = sr.phase_diagram(*axes, ridge=ridge, aggregation=options["aggregation"])
     deliver(diagram, options, draw=_draw_phases, show=_show_phases)
@@ -141,7 +138,6 @@ def _show_phases(diagram: "xr.Dataset") -> None:
     if sizes.ndim != 2:
         show_report(diagram)
         return
-    title = f"best ensemble size k*, ridge {diagram.attrs['ridge']}, aggregation {diagram.attrs['aggregation']}"
 
     def cell(k: float) -> str:
         return "∞" if k == float("inf") else ("[dim]1[/]" if k == 1 else f"[magenta]{k:.0f}[/]")
@@ -150,7 +146,7 @@ def _show_phases(diagram: "xr.Dataset") -> None:
     heights, widths = sizes[down].values, sizes[across].values
     columns = thinned(len(widths), _MAP_COLUMNS)
     print_table(
-        title,
+        f"best ensemble size k*, ridge {diagram.attrs['ridge']}, aggregation {diagram.attrs['aggregation']}",
         ["", *(f"{widths[j]:.3g}" for j in columns)],
         (
             [f"[bold]{heights[i]:.3g}[/]", *(cell(sizes.values[i, j]) for j in columns)]

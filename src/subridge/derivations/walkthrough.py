@@ -67,7 +67,7 @@ def page() -> str:
         _display(r"\gamma_{rs}", eq.gamma()),
         "## 4. Weights drawn at random\n",
         r"For $w^* = P_\perp g$ the error needs $\frac1M\mathrm{tr}[P_\perp \mathcal{B}_{rs} P_\perp]$, with "
-        r"$\mathcal{B}_{rs} = \Sigma_s - \Sigma_s(A_r^\top R_r A_r + A_s^\top R_s A_s)\Sigma_s + "
+        r"$\mathcal{B}_{rs} = \Sigma_s - \Sigma_s(A_r^\top R_r A_r + A_s^\top R_s A_s)\Sigma_s$ $+\, "
         r"\Sigma_s A_r^\top R_r C_{rs} R_s A_s\Sigma_s$. In the limit, and for a member with itself:" + "\n",
         _display("I^0_{rs}", eq.random_bias()),
         _display("I^0_{rr}", eq.on_the_diagonal(eq.random_bias())),

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 import numpy as np
 import numpy.typing as npt
 from sklearn.exceptions import NotFittedError
+from sklearn.preprocessing import StandardScaler
 from sklearn.utils import check_random_state
 from sklearn.utils.class_weight import compute_sample_weight
 from sklearn.utils.multiclass import check_classification_targets
@@ -49,7 +50,7 @@ from subridge.model.spaces import Spaces, read_columns, read_spaces
 from subridge.model.subsets import STRATEGIES, Strategy, StrategyOptions, read_strategy
 from subridge.ridge.candidates import MEMBERS, Choice, affordable, choose_ensemble, offers
 from subridge.ridge.checks import correlated_rows, unequal_scales, warn_of_rows, warn_once
-from subridge.ridge.choose import scored, trainable
+from subridge.ridge.choose import paired, scored, trainable
 from subridge.ridge.columns import ColumnRows, DiskColumns, column_rows
 from subridge.ridge.judge import Candidate, Offer, judge, tuned
 from subridge.ridge.moments import MomentBatches, MomentRows, RowMoments, moment_rows, moments_of, pieces_of, thinned
@@ -242,6 +243,38 @@ def per_target(aggregation: Aggregation) -> Aggregation:
             'use "scaled", "simplex" or "free"'
         )
     return replace(aggregation, per_target=True)  # type: ignore[call-arg]
+
+
+# -- one ridge, to compare with -------------------------------------------------------------------
+
+
+def one_ridge(rows: TrainingRows, ridges: ArrayLike | None, aggregation: Aggregation) -> Candidate:
+    """One ridge on all features, chosen by left-out errors; nothing is warned of, because nobody asked for it."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", SubridgeWarning)
+        single = offers(rows.column_squares > 0, (), (), ())
+        return choose_ensemble(rows, single, [aggregation], ridges, "ensemble").kept[0]
+
+
+def errors_by_scale(
+    X: FloatArray, targets: FloatArray, groups: ArrayLike | None = None, ridges: ArrayLike | None = None
+) -> tuple[float, float, float]:
+    """Left-out errors of one ridge on X as it is and standardised, and the standard error of their difference.
+
+    X has shape (n, M) and `targets` (C, n). The difference is taken row by row, or group by group. This takes the
+    search of two ridges, which is less than a forecast or advice takes.
+
+    >>> X = np.random.default_rng(0).standard_normal((50, 2))
+    >>> plain, scaled, error = errors_by_scale(X * [1, 1000], X[None, :, 0])
+    >>> plain - scaled > 2 * error
+    True
+    """
+    together = None if groups is None else left_out_groups(groups, len(X))
+    plain, scaled = (
+        one_ridge(training_rows(each, targets, None, True, together), ridges, Mean())
+        for each in (X, StandardScaler(with_mean=False).fit_transform(X))
+    )
+    return plain.error, scaled.error, paired(scaled.squares[None], plain.squares[None], plain.losses.rows)[1].item()
 
 
 # -- the estimator --------------------------------------------------------------------------------
@@ -445,23 +478,19 @@ class RidgeEnsembleBase(BaseEstimator):
             if judged.error <= error:
                 taken, (outputs, error) = common, judged
         if is_searched and isinstance(self.subsets, str) and not isinstance(self.n_estimators, str):
-            self._warn_if_worse(rows, choice, seeds[0])
+            self._warn_if_worse(rows, choice)
         self.choice_ = replace(choice, kept={})
         if taken.offer.row_sets is not None:
             kept = np.arange(len(targets[0])) if weights is None else np.flatnonzero(weights > 0)
             self.estimators_samples_ = [kept[seen] for seen in taken.offer.row_sets]
         return self._keep_fit(rows, taken, outputs, error, noise_of(len(taken.places)))
 
-    def _warn_if_worse(self, rows: TrainingRows, choice: Choice, seed: int) -> None:
+    def _warn_if_worse(self, rows: TrainingRows, choice: Choice) -> None:
         """Compare a number of members that was asked for with one ridge, which takes one more decomposition."""
         taken = choice.trials[choice.taken]
         if len(taken.offer.plan.measurements) == 1:
             return
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", SubridgeWarning)  # of a ridge that nobody asked for
-            single = offers(rows.column_squares > 0, (), (), (), seed)
-            alone = Summed() if taken.ensemble.aggregation.decides_classes else Mean()
-            one = choose_ensemble(rows, single, [alone], self.ridges, "ensemble").trials[0].error
+        one = one_ridge(rows, self.ridges, Summed() if taken.ensemble.aggregation.decides_classes else Mean()).error
         if taken.error > _WORSE * one:
             warnings.warn(
                 WorseThanOneRidgeWarning(

@@ -50,6 +50,8 @@ class Table:
         One sentence per treatment.
     groups : ndarray of int or None
         The number of every row's group, shape (n,), where a column of groups was named.
+    scales : ndarray, shape (M,), or None
+        What the columns of X were divided by, where they were standardised.
 
     See Also
     --------
@@ -71,6 +73,7 @@ class Table:
     class_names: tuple[str, ...] | None = None
     notes: tuple[str, ...] = ()
     groups: IntArray | None = None
+    scales: FloatArray | None = None
 
     @property
     def y(self) -> FloatArray | IntArray:
@@ -212,18 +215,20 @@ def read_table(
     X = np.ascontiguousarray(features.to_numpy())
     with suppress(ValueError):  # pandas hands out views that cannot be written; a caller's array may be so itself
         X.setflags(write=True)
+    scales: FloatArray | None = None
     if truth("standardise", standardise):
         with np.errstate(over="ignore", invalid="ignore"):
-            spread = X.std(axis=0)
-        useless = listed(features.columns[~((spread > 0) & (spread < np.inf))])
+            scales = X.std(axis=0)
+        useless = listed(features.columns[~((scales > 0) & (scales < np.inf))])
         require(
             not useless,
             f"the standard deviation of {useless} is beyond the range of floats; rescale these columns, or leave them "
             "out with drop=[...]",
         )
-        X = X / spread
+        X = X / scales
         notes.append("divided every feature by its standard deviation; standardise=False leaves them as they are")
-    return Table(X, targets.rows, tuple(features.columns), targets.class_names, (*notes, *targets.notes), numbers)
+    notes += targets.notes
+    return Table(X, targets.rows, tuple(features.columns), targets.class_names, tuple(notes), numbers, scales)
 
 
 def _read(
