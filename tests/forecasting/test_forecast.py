@@ -342,3 +342,12 @@ def test_sizes_have_a_default(pilot_data):
     assert found.n_samples[0] == len(X)
     assert found.n_samples[-1] == 16 * len(X)
     assert found.sizes["n_samples"] == 12
+
+
+def test_a_column_next_to_the_smallest_floats_is_forecast_without_a_word_of_overflow():
+    rng = np.random.default_rng(0)
+    X, y = rng.standard_normal((40, 5)), rng.standard_normal(40)
+    X[:, 0] *= 1e-160
+    with pytest.warns(sr.errors.SubridgeWarning):  # of scales that differ
+        found = sr.forecast(X, y + X[:, 1], [80])
+    assert np.isfinite(found.prediction_error).all()

@@ -74,8 +74,8 @@ def matched_penalties(spectrum: FloatArray, n: int, room: int, sizes: FloatArray
 
     def falls_short(log_p: FloatArray) -> BoolArray:
         p = np.exp(log_p)[:, None]
-        shares = 1 / (spectrum + p)
-        with np.errstate(over="ignore", divide="ignore"):  # penalties next to the smallest floats
+        with np.errstate(over="ignore", divide="ignore"):  # penalties and squares next to the smallest floats
+            shares = 1 / (spectrum + p)
             return np.asarray(wanted < shares @ spectrum + penalties * (shares.sum(axis=1) + spare / p[:, 0]))
 
     high = np.log(4 * (spectrum.sum() + penalties * (len(spectrum) + spare)) / wanted + spectrum[-1])
