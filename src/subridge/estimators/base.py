@@ -327,8 +327,6 @@ class RidgeEnsembleBase(BaseEstimator):
     def _on_rows(self, families: list[list[Offer]], rows: TrainingRows, seed: int) -> list[list[Offer]]:
         """The offers with the rows that their members see; one ridge among others to choose from sees them all."""
         n = rows.n_samples
-        if isinstance(self.max_samples, float) and self.max_samples == 1.0:
-            return families
         number = number_of_rows(self.max_samples, n, self.fit_intercept)
         if number == n:
             return families
@@ -447,10 +445,25 @@ class RidgeEnsembleBase(BaseEstimator):
         if is_searched and isinstance(self.subsets, str) and not isinstance(self.n_estimators, str):
             self._warn_if_worse(rows, choice, seeds[0])
         self.choice_ = replace(choice, kept={})
-        if taken.offer.row_sets is not None:
+        sets = taken.offer.row_sets
+        if sets is not None:
             kept = np.arange(len(targets[0])) if weights is None else np.flatnonzero(weights > 0)
-            self.estimators_samples_ = [kept[seen] for seen in taken.offer.row_sets]
-        return self._keep_fit(rows, taken, outputs, error, noise_of(len(taken.places)))
+            self.estimators_samples_ = [kept[seen] for seen in sets]
+        self._keep_candidate(rows, taken, error)
+        self._left_out = LeftOutEnsemble(
+            rows=replace(rows, given=None),  # a fitted estimator does not hold on to X
+            errors=taken.losses.errors(taken.places[None])[0],
+            noise=noise_of(len(taken.places)),
+            ensemble=self.ensemble_,
+            members=self._members,
+            map=self._map,
+            weights=self._member_weights if self.ensemble_.aggregation.is_linear else None,
+            predictions=outputs,
+            parts=None if sets is None else [replace(part_of_rows(rows, seen), given=None) for seen in sets],
+            row_sets=sets,
+        )
+        warn_once([correlated_rows(rows.targets - outputs, rows)], stacklevel=3)
+        return self._left_out
 
     def _warn_if_worse(self, rows: TrainingRows, choice: Choice, seed: int) -> None:
         """Compare a number of members that was asked for with one ridge, which takes one more decomposition."""
@@ -471,27 +484,6 @@ class RidgeEnsembleBase(BaseEstimator):
                 stacklevel=4,
             )
 
-    def _keep_fit(
-        self, rows: TrainingRows, taken: Candidate, outputs: Array, error: float, noise: Array | None
-    ) -> LeftOutEnsemble:
-        """Set what was fitted from the candidate that was taken, with left-out outputs (C, n) and their error."""
-        self._keep_candidate(rows, taken, error)
-        sets = taken.offer.row_sets
-        self._left_out = LeftOutEnsemble(
-            rows=replace(rows, given=None),  # a fitted estimator does not hold on to X
-            errors=taken.losses.errors(taken.places[None])[0],
-            noise=noise,
-            ensemble=self.ensemble_,
-            members=self._members,
-            map=self._map,
-            weights=self._member_weights if self.ensemble_.aggregation.is_linear else None,
-            predictions=outputs,
-            parts=None if sets is None else [replace(part_of_rows(rows, seen), given=None) for seen in sets],
-            row_sets=sets,
-        )
-        warn_once([correlated_rows(rows.targets - outputs, rows)], stacklevel=4)
-        return self._left_out
-
     def _keep_candidate(
         self, rows: TrainingRows, taken: Candidate, error: float, decided: Aggregation | None = None
     ) -> None:
@@ -506,8 +498,7 @@ class RidgeEnsembleBase(BaseEstimator):
             self.loo_path_ = np.array([chooser.at(chooser.common(at)).loss[0] for at in range(len(taken.ridges))])
         is_common = scope in (None, "ensemble") and (fitted.ridge == fitted.ridge[0]).all()
         self.loo_error_, self.ridge_ = error, float(fitted.ridge[0]) if is_common else fitted.ridge.copy()
-        combined = decided or aggregation
-        self.ensemble_ = Ensemble(plan, fitted.ridge, self.readout_noise, combined, fitted.row_fractions)
+        self.ensemble_ = Ensemble(plan, fitted.ridge, self.readout_noise, decided or aggregation, fitted.row_fractions)
         self.subset_plan_, self.n_estimators_, self.estimators_features_ = plan, len(places), list(plan.measurements)
         # If coefficients go to disk, members have none in memory.
         scratch = getattr(self, "_scratch", None) if isinstance(rows, ColumnRows) else None
@@ -523,10 +514,11 @@ class RidgeEnsembleBase(BaseEstimator):
         self._member_moments = moments = losses.moments(places[None], linear).of_batch(0)
         self.risk_matrix_ = moments.pairs if moments.pairs.ndim == 2 else moments.pairs.sum(axis=0)
         self._member_weights = taken.weights if aggregation.fits_weights else linear.weights(moments)
-        if scratch is None or not isinstance(rows, ColumnRows):
-            self._map = self._members.collapse(self._member_weights)
-        else:
-            self._map = np.empty(0), written_map(scratch, rows, plan, losses.paths, places, self._member_weights)
+        self._map = (
+            self._members.collapse(self._member_weights)
+            if scratch is None or not isinstance(rows, ColumnRows)
+            else (np.empty(0), written_map(scratch, rows, plan, losses.paths, places, self._member_weights))
+        )
 
     def _absorb(
         self, X: Features, targets: FloatArray, weights: FloatArray | None, aggregations: Sequence[Aggregation]

@@ -210,9 +210,11 @@ class LeftOutEnsemble:
         """Every member, factorised again at its ridge, with what leaving out each set changes."""
         rows, plan, found = self.rows, self.ensemble.plan, []
         penalties = self.ensemble.ridge * plan.subset_sizes
-        fits = factorise_members(rows, plan, penalties)
-        if self.parts is not None:
-            fits = (factorise(part, plan, r, float(penalties[r])) for r, part in enumerate(self.parts))
+        fits = (
+            factorise_members(rows, plan, penalties)
+            if self.parts is None
+            else (factorise(part, plan, r, float(penalties[r])) for r, part in enumerate(self.parts))
+        )
         for r, fit in enumerate(fits):
             noise = 0.0 if self.noise is None else self.noise[r]
             errors = (self.errors[r] - noise) * rows.root_weights

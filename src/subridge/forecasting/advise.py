@@ -138,11 +138,11 @@ class Advice(Shown):
         options: dict[str, Any] = {"subsets": ensemble.plan, "fit_intercept": bool(attributes["fit_intercept"])}
         is_fixed = path is False or ensemble.readout_noise.any()
         options |= {"ridge": float(ensemble.ridge[0])} if is_fixed else {"ridges": path}
-        found: RidgeEnsembleClassifier | RidgeEnsembleRegressor
-        if "class_names" in attributes:
-            found = RidgeEnsembleClassifier(score_weights=ensemble.aggregation, **options)
-        else:
-            found = RidgeEnsembleRegressor(aggregation=ensemble.aggregation.name, **options)
+        found: RidgeEnsembleClassifier | RidgeEnsembleRegressor = (
+            RidgeEnsembleClassifier(score_weights=ensemble.aggregation, **options)
+            if "class_names" in attributes
+            else RidgeEnsembleRegressor(aggregation=ensemble.aggregation.name, **options)
+        )
         return make_pipeline(StandardScaler(with_mean=False), found) if attributes.get("standardised") else found
 
     @property

@@ -248,8 +248,7 @@ class MemberFit:
         Row i itself keeps its plain left-out error; rows of set i, and of sets that overlap with it, have none: zero.
         """
         d = self.spectrum
-        least = _LEAST_PAIR_PENALTY * float(d[-1]) if len(d) else 0.0
-        p = max(penalty, least)
+        p = max(penalty, _LEAST_PAIR_PENALTY * float(d[-1]) if len(d) else 0.0)
         gains = (1.0 if self.spans_samples else -d) / (d + p)  # of R, less the identity unless the member spans
         if sets is not None:
             return self._pairs_of_sets(gains, targets, left_out, sets)
@@ -406,9 +405,8 @@ class MemberFit:
         left = self.left
         if chosen is not None:
             left, pulls = take_last(left, chosen), take_last(pulls, chosen)
-        if len(pulls) == 1:  # the smaller factor is scaled
-            return (scores @ (left * pulls))[None]
-        return (scores @ left) * pulls[:, None, :]
+        # The smaller factor is scaled.
+        return (scores @ (left * pulls))[None] if len(pulls) == 1 else (scores @ left) * pulls[:, None, :]
 
 
 def _filtered(A: Array, gains: Array, Qt: Array) -> Array:
@@ -499,14 +497,13 @@ def factorise_carefully(fit: MemberFit) -> MemberFit:
     Ft, u = fit.design.dense(), fit.rows.intercept_direction
     *parts, sharpness, dropped = decompose_carefully(to_numpy(Ft), to_numpy(u), fit.rows.room)
     left, spectrum, right = (like(part, Ft) for part in parts)
-    sharpness = max(sharpness, _ORTHONORMAL_NOISE)
     return replace(
         fit,
         known_left=left,
         spectrum=spectrum,
         right=right,
         slack_noise=_ORTHONORMAL_NOISE,
-        sharpness=sharpness,
+        sharpness=max(sharpness, _ORTHONORMAL_NOISE),
         dropped=dropped,
     )
 
@@ -572,8 +569,7 @@ def refit_without(
     (labels, means), new = part.centred_targets, X[index] - part.feature_means
 
     def errors_of(member: MemberFit) -> FloatArray:
-        predicted = member.coefficients(penalties, labels) @ new.T
-        return (y[:, index] - means[:, None] - predicted) * roots[index]
+        return (y[:, index] - means[:, None] - member.coefficients(penalties, labels) @ new.T) * roots[index]
 
     member = factorise_carefully(replace(fit, rows=part, measurement=np.arange(X.shape[1])))
     errors = errors_of(member)
@@ -715,8 +711,7 @@ class MemberPath:
     @property
     def hides_directions(self) -> bool:
         """Whether the member has directions of less variance than the smallest penalty, or than rounding shows."""
-        fit = self._fit
-        return bool(fit.dropped) or bool((fit.spectrum < float(self.penalties.min())).any())
+        return bool(self._fit.dropped) or bool((self._fit.spectrum < float(self.penalties.min())).any())
 
     def degrees_without(self, units: IntArray) -> FloatArray:
         """`degrees` with one more row, or set, left out, for each of b; shape (L, b)."""

@@ -206,13 +206,10 @@ def _weights_of_trial(
     for s, P in enumerate(sizes):
         rows = training_rows(features[:P], labels[None, :P], None, False)
         for e, eta in enumerate(experiment.noise_table):
-            noise = None
-            if batch.readout is not None:
-                noise = eta[:, None, None] * to_numpy(batch.readout[b, :, :P])[:, None, :]
+            xi = None if batch.readout is None else eta[:, None, None] * to_numpy(batch.readout[b, :, :P])[:, None, :]
             sets = experiment.row_sets_of(batch.trials[b], P)
-            paths = member_paths(rows, plan, experiment.ridge_table, noise, sets)
+            losses = Losses(member_paths(rows, plan, experiment.ridge_table, xi, sets), rows, aggregation)
             for index in range(len(experiment.ridge_table)):
-                losses = Losses(paths, rows, aggregation)
                 found = losses.moments(losses.common(index), aggregation).of_batch(0)
                 weights[index, s, e] = aggregation.weights(replace(found, pairs=found.pairs + np.diag(eta**2)))
     return weights

@@ -122,8 +122,7 @@ def plot_advice(table: xr.Dataset) -> Figure:
     'forecast squared error with 60 samples, 90% intervals'
     """
     require_variables("table", table, "prediction_error", "candidate")
-    names = list(table.candidate.values)
-    kept = names[:_MOST_CANDIDATES]
+    kept = list(table.candidate.values[:_MOST_CANDIDATES])
     single = table.attrs.get("reference", "one ridge")  # older tables do not name it
     if single not in kept:
         kept = [*kept[:-1], single]
