@@ -526,9 +526,8 @@ class RidgeEnsembleBase(BaseEstimator):
         """Add a batch of rows to the moments and fit to all of them; nothing is warned of while rows may be few."""
         features, y, w = _weighted_rows(X, targets, weights)
         before = getattr(self, "_moments", ())
-        pieces = pieces_of(features.shape[0], sum(each.n_samples for each in before))
         new = []
-        for part in pieces:
+        for part in pieces_of(features.shape[0], sum(each.n_samples for each in before)):
             some = features[np.arange(part.start, part.stop)] if is_sparse(features) else features[part]
             new.append(moments_of(some, y[:, part], None if w is None else w[part]))
         if not before:

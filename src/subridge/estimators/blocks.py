@@ -107,8 +107,7 @@ def _table(X: Any, y: Any, weights: Any) -> _Table:
         raise DataError(f"the first batch has X of shape {block.shape}, which must be (n_samples, n_features)")
     called = None if names is None else np.array(names, dtype=object)
     everything, C = chain([first], batches), _n_targets(first.y)
-    size = block.nbytes + 8 * C * len(block)
-    return _Table(everything, block.shape[1], block.dtype, size, called, n_targets=C)
+    return _Table(everything, block.shape[1], block.dtype, block.nbytes + 8 * C * len(block), called, n_targets=C)
 
 
 def _n_targets(y: Any) -> int:

@@ -85,8 +85,7 @@ def matched_penalties(spectrum: FloatArray, n: int, room: int, sizes: FloatArray
         middle = 0.5 * (low + high)
         short = falls_short(middle)
         low, high = np.where(short, middle, low), np.where(short, high, middle)
-    found = np.where(has_root, np.exp(0.5 * (low + high)), 0.0)
-    return np.where(sizes == n, penalties, found)
+    return np.where(sizes == n, penalties, np.where(has_root, np.exp(0.5 * (low + high)), 0.0))
 
 
 def variance_shares(members: Sequence[MemberFit], penalties: FloatArray) -> FloatArray:
