@@ -327,6 +327,8 @@ class RidgeEnsembleBase(BaseEstimator):
     def _on_rows(self, families: list[list[Offer]], rows: TrainingRows, seed: int) -> list[list[Offer]]:
         """The offers with the rows that their members see; one ridge among others to choose from sees them all."""
         n = rows.n_samples
+        if isinstance(self.max_samples, float) and self.max_samples == 1.0:
+            return families
         number = number_of_rows(self.max_samples, n, self.fit_intercept)
         if number == n:
             return families

@@ -272,9 +272,11 @@ class LeftOutEnsemble:
     def _masses(self) -> FloatArray | None:
         """Share of every row in a quantile if groups were left out, shape (n,); None if all rows count the same."""
         sets = self.rows.left_out
-        if sets is None or not sets.is_partition:
-            return None
-        return 1 / ((sets.n_sets + 1) * np.bincount(sets.owners)[sets.owners])
+        return (
+            None
+            if sets is None or not sets.is_partition
+            else 1 / ((sets.n_sets + 1) * np.bincount(sets.owners)[sets.owners])
+        )
 
     def intervals(self, X: Features, level: float) -> tuple[Array, Array]:
         """Lower and upper bounds of new labels, each of shape (C, m)."""
