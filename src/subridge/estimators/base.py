@@ -480,10 +480,25 @@ class RidgeEnsembleBase(BaseEstimator):
         if is_searched and isinstance(self.subsets, str) and not isinstance(self.n_estimators, str):
             self._warn_if_worse(rows, choice)
         self.choice_ = replace(choice, kept={})
-        if taken.offer.row_sets is not None:
+        sets = taken.offer.row_sets
+        if sets is not None:
             kept = np.arange(len(targets[0])) if weights is None else np.flatnonzero(weights > 0)
-            self.estimators_samples_ = [kept[seen] for seen in taken.offer.row_sets]
-        return self._keep_fit(rows, taken, outputs, error, noise_of(len(taken.places)))
+            self.estimators_samples_ = [kept[seen] for seen in sets]
+        self._keep_candidate(rows, taken, error)
+        self._left_out = LeftOutEnsemble(
+            rows=replace(rows, given=None),  # a fitted estimator does not hold on to X
+            errors=taken.losses.errors(taken.places[None])[0],
+            noise=noise_of(len(taken.places)),
+            ensemble=self.ensemble_,
+            members=self._members,
+            map=self._map,
+            weights=self._member_weights if self.ensemble_.aggregation.is_linear else None,
+            predictions=outputs,
+            parts=None if sets is None else [replace(part_of_rows(rows, seen), given=None) for seen in sets],
+            row_sets=sets,
+        )
+        warn_once([correlated_rows(rows.targets - outputs, rows)], stacklevel=3)
+        return self._left_out
 
     def _warn_if_worse(self, rows: TrainingRows, choice: Choice) -> None:
         """Compare a number of members that was asked for with one ridge, which takes one more decomposition."""
@@ -500,27 +515,6 @@ class RidgeEnsembleBase(BaseEstimator):
                 stacklevel=4,
             )
 
-    def _keep_fit(
-        self, rows: TrainingRows, taken: Candidate, outputs: Array, error: float, noise: Array | None
-    ) -> LeftOutEnsemble:
-        """Set what was fitted from the candidate that was taken, with left-out outputs (C, n) and their error."""
-        self._keep_candidate(rows, taken, error)
-        sets = taken.offer.row_sets
-        self._left_out = LeftOutEnsemble(
-            rows=replace(rows, given=None),  # a fitted estimator does not hold on to X
-            errors=taken.losses.errors(taken.places[None])[0],
-            noise=noise,
-            ensemble=self.ensemble_,
-            members=self._members,
-            map=self._map,
-            weights=self._member_weights if self.ensemble_.aggregation.is_linear else None,
-            predictions=outputs,
-            parts=None if sets is None else [replace(part_of_rows(rows, seen), given=None) for seen in sets],
-            row_sets=sets,
-        )
-        warn_once([correlated_rows(rows.targets - outputs, rows)], stacklevel=4)
-        return self._left_out
-
     def _keep_candidate(
         self, rows: TrainingRows, taken: Candidate, error: float, decided: Aggregation | None = None
     ) -> None:
@@ -535,8 +529,7 @@ class RidgeEnsembleBase(BaseEstimator):
             self.loo_path_ = np.array([chooser.at(chooser.common(at)).loss[0] for at in range(len(taken.ridges))])
         is_common = scope in (None, "ensemble") and (fitted.ridge == fitted.ridge[0]).all()
         self.loo_error_, self.ridge_ = error, float(fitted.ridge[0]) if is_common else fitted.ridge.copy()
-        combined = decided or aggregation
-        self.ensemble_ = Ensemble(plan, fitted.ridge, self.readout_noise, combined, fitted.row_fractions)
+        self.ensemble_ = Ensemble(plan, fitted.ridge, self.readout_noise, decided or aggregation, fitted.row_fractions)
         self.subset_plan_, self.n_estimators_, self.estimators_features_ = plan, len(places), list(plan.measurements)
         # If coefficients go to disk, members have none in memory.
         scratch = getattr(self, "_scratch", None) if isinstance(rows, ColumnRows) else None
@@ -552,10 +545,11 @@ class RidgeEnsembleBase(BaseEstimator):
         self._member_moments = moments = losses.moments(places[None], linear).of_batch(0)
         self.risk_matrix_ = moments.pairs if moments.pairs.ndim == 2 else moments.pairs.sum(axis=0)
         self._member_weights = taken.weights if aggregation.fits_weights else linear.weights(moments)
-        if scratch is None or not isinstance(rows, ColumnRows):
-            self._map = self._members.collapse(self._member_weights)
-        else:
-            self._map = np.empty(0), written_map(scratch, rows, plan, losses.paths, places, self._member_weights)
+        self._map = (
+            self._members.collapse(self._member_weights)
+            if scratch is None or not isinstance(rows, ColumnRows)
+            else (np.empty(0), written_map(scratch, rows, plan, losses.paths, places, self._member_weights))
+        )
 
     def _absorb(
         self, X: Features, targets: FloatArray, weights: FloatArray | None, aggregations: Sequence[Aggregation]
@@ -563,9 +557,8 @@ class RidgeEnsembleBase(BaseEstimator):
         """Add a batch of rows to the moments and fit to all of them; nothing is warned of while rows may be few."""
         features, y, w = _weighted_rows(X, targets, weights)
         before = getattr(self, "_moments", ())
-        pieces = pieces_of(features.shape[0], sum(each.n_samples for each in before))
         new = []
-        for part in pieces:
+        for part in pieces_of(features.shape[0], sum(each.n_samples for each in before)):
             some = features[np.arange(part.start, part.stop)] if is_sparse(features) else features[part]
             new.append(moments_of(some, y[:, part], None if w is None else w[part]))
         if not before:

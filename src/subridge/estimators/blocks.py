@@ -107,15 +107,14 @@ def _table(X: Any, y: Any, weights: Any) -> _Table:
         raise DataError(f"the first batch has X of shape {block.shape}, which must be (n_samples, n_features)")
     called = None if names is None else np.array(names, dtype=object)
     everything, C = chain([first], batches), _n_targets(first.y)
-    size = block.nbytes + 8 * C * len(block)
-    return _Table(everything, block.shape[1], block.dtype, size, called, n_targets=C)
+    return _Table(everything, block.shape[1], block.dtype, block.nbytes + 8 * C * len(block), called, n_targets=C)
 
 
 def _n_targets(y: Any) -> int:
     """C, of labels of any kind, before they are checked."""
-    shape: tuple[Any, ...] = getattr(y, "shape", ())
-    if is_of(y, "polars", "LazyFrame"):
-        shape = 0, len(y.collect_schema())
+    shape: tuple[Any, ...] = (
+        (0, len(y.collect_schema())) if is_of(y, "polars", "LazyFrame") else getattr(y, "shape", ())
+    )
     return int(shape[1]) if len(shape) == 2 else 1
 
 
@@ -495,8 +494,7 @@ def gather_moments(
         if in_any_order:
             batches = thinned(_batches(table, groups, n_batches, fill, store, (X, y, sample_weight), bar), n_batches)
     for block in () if in_any_order else table.blocks:
-        before = sum(each.n_samples for each in batches)
-        new = block_moments(*block, table.width, table.dtype, fill, before)
+        new = block_moments(*block, table.width, table.dtype, fill, sum(each.n_samples for each in batches))
         batches = thinned([*batches, *new], n_batches)
     if not batches:
         raise DataError("X has no rows of positive weight")
@@ -592,13 +590,10 @@ def _batches(
     for number, found in _run(table, [groups[number] for number in todo], work):
         done[todo[number]] = found
         if kept is not None:
-            kept.write(range(todo[number], todo[number] + 1), _packed(found))
+            packed = {name: np.array([np.asarray(getattr(each, name)) for each in found])[None] for name in _NAMES}
+            kept.write(range(todo[number], todo[number] + 1), packed)
         bar.move(1)
     return [each for number in range(len(groups)) for each in done[number]]
-
-
-def _packed(found: list[RowMoments]) -> Arrays:
-    return {name: np.array([np.asarray(getattr(each, name)) for each in found])[None] for name in _NAMES}
 
 
 def _unpacked(arrays: Arrays) -> list[RowMoments]:

@@ -383,12 +383,11 @@ class RidgeEnsembleClassifier(ClassifierMixin, RidgeEnsembleBase):
 
     def _probabilities(self, decision: Array) -> Array:
         """Calibrated probabilities, shape (m, C), of the classes as they were weighted, or as they occur."""
-        found = softmax(decision, self.temperature_).T
-        if not truth("restore_prevalence", self.restore_prevalence):
-            return found
-        raised = found * like(self._prevalence, found)
-        shares: Array = raised / raised.sum(axis=1)[:, None]
-        return shares
+        found: Array = softmax(decision, self.temperature_).T
+        if truth("restore_prevalence", self.restore_prevalence):
+            found = found * like(self._prevalence, found)
+            found = found / found.sum(axis=1)[:, None]
+        return found
 
     @property
     def _is_open(self) -> bool:
@@ -419,7 +418,11 @@ class RidgeEnsembleClassifier(ClassifierMixin, RidgeEnsembleBase):
         if self._is_open and equal:
             return [Mean(), Scaled(), Free()], Mean()
         is_auto = isinstance(self.voting, str) and self.voting == "auto"
-        voting = aggregation_of("voting", "sum" if is_auto or self._is_single else self.voting, decides_classes=True)
+        # The scores of one member that decides alone say more than its vote.
+        is_single = (
+            isinstance(self.subsets, str) and isinstance(self.n_estimators, int | np.integer) and self.n_estimators == 1
+        )
+        voting = aggregation_of("voting", "sum" if is_auto or is_single else self.voting, decides_classes=True)
         if equal:
             return [voting], Mean()
         found = aggregation_of("score_weights", self.score_weights, decides_classes=False)
@@ -431,13 +434,6 @@ class RidgeEnsembleClassifier(ClassifierMixin, RidgeEnsembleBase):
                 "or voting='sum'"
             )
         return [voting], found
-
-    @property
-    def _is_single(self) -> bool:
-        """Whether one member decides alone: its scores say more than its vote."""
-        return (
-            isinstance(self.subsets, str) and isinstance(self.n_estimators, int | np.integer) and self.n_estimators == 1
-        )
 
 
 def _classes_of(labels: ArrayLike) -> Labels:

@@ -210,9 +210,11 @@ class LeftOutEnsemble:
         """Every member, factorised again at its ridge, with what leaving out each set changes."""
         rows, plan, found = self.rows, self.ensemble.plan, []
         penalties = self.ensemble.ridge * plan.subset_sizes
-        fits = factorise_members(rows, plan, penalties)
-        if self.parts is not None:
-            fits = (factorise(part, plan, r, float(penalties[r])) for r, part in enumerate(self.parts))
+        fits = (
+            factorise_members(rows, plan, penalties)
+            if self.parts is None
+            else (factorise(part, plan, r, float(penalties[r])) for r, part in enumerate(self.parts))
+        )
         for r, fit in enumerate(fits):
             noise = 0.0 if self.noise is None else self.noise[r]
             errors = (self.errors[r] - noise) * rows.root_weights
@@ -270,9 +272,11 @@ class LeftOutEnsemble:
     def _masses(self) -> FloatArray | None:
         """Share of every row in a quantile if groups were left out, shape (n,); None if all rows count the same."""
         sets = self.rows.left_out
-        if sets is None or not sets.is_partition:
-            return None
-        return 1 / ((sets.n_sets + 1) * np.bincount(sets.owners)[sets.owners])
+        return (
+            None
+            if sets is None or not sets.is_partition
+            else 1 / ((sets.n_sets + 1) * np.bincount(sets.owners)[sets.owners])
+        )
 
     def intervals(self, X: Features, level: float) -> tuple[Array, Array]:
         """Lower and upper bounds of new labels, each of shape (C, m)."""

@@ -34,7 +34,7 @@ from subridge.forecasting.pilot import (
     side_by_side,
     together,
 )
-from subridge.forecasting.rule import Curve, choose_ridges, doubts, forecast_curve, read_ridges, search_ridges
+from subridge.forecasting.rule import choose_ridges, doubts, forecast_curve, read_ridges, search_ridges
 from subridge.model.aggregation import Aggregation, Free, Mean, Scaled
 from subridge.model.checks import Shown, html_table, items_of, non_negative, one_number, positive_integer, truth, within
 from subridge.model.ensemble import Ensemble
@@ -138,11 +138,11 @@ class Advice(Shown):
         options: dict[str, Any] = {"subsets": ensemble.plan, "fit_intercept": bool(attributes["fit_intercept"])}
         is_fixed = path is False or ensemble.readout_noise.any()
         options |= {"ridge": float(ensemble.ridge[0])} if is_fixed else {"ridges": path}
-        found: RidgeEnsembleClassifier | RidgeEnsembleRegressor
-        if "class_names" in attributes:
-            found = RidgeEnsembleClassifier(score_weights=ensemble.aggregation, **options)
-        else:
-            found = RidgeEnsembleRegressor(aggregation=ensemble.aggregation.name, **options)
+        found: RidgeEnsembleClassifier | RidgeEnsembleRegressor = (
+            RidgeEnsembleClassifier(score_weights=ensemble.aggregation, **options)
+            if "class_names" in attributes
+            else RidgeEnsembleRegressor(aggregation=ensemble.aggregation.name, **options)
+        )
         return make_pipeline(StandardScaler(with_mean=False), found) if attributes.get("standardised") else found
 
     @property
@@ -297,6 +297,7 @@ def advise(
 
     def judged(trials: list[Trial]) -> list[Judged]:
         offer, found, k = trials[0].offer, list[Judged](), trials[0].offer.plan.n_members
+        sizes = offer.plan.subset_sizes
         own_noise = given[offer.name].readout_noise if offer.name in given else np.full(k, eta)
         pilot, mean = factorise_pilot(rows, offer.plan), Ensemble(offer.plan, np.zeros(k), own_noise)
         seen = pilot.with_constant() if own_noise.any() else pilot
@@ -314,7 +315,19 @@ def advise(
             factor = error / present if present > 0 else 1.0
             moved = curve._replace(error=curve.error * factor, standard_error=curve.standard_error * factor)
             tuned = replace(mean, ridge=ridge, aggregation=trial.ensemble.aggregation)
-            columns = _columns(offer, tuned, weights, moved) | {"pilot_prediction_error": error}
+            columns: dict[str, float | str] = {
+                "in_reach": bool(moved.in_reach[0]),
+                "is_bound": bool(moved.is_bound[0]),
+                "ridge": float(ridge[0]),
+                "n_members": k,
+                "strategy": offer.strategy,
+                "fraction_spread": offer.fraction_spread,
+                "subset_fraction": float(sizes.mean() / offer.plan.n_features),
+                "aggregation": tuned.aggregation.name,
+                "effective_members": float(weights.sum() ** 2 / max((weights**2).sum(), 1e-300)),
+                "nearest_threshold": float(min(sizes / size, key=lambda ratio: abs(np.log(ratio)))),
+                "pilot_prediction_error": error,
+            }
             for metric in metrics:
                 if tuned.aggregation.is_mean or not metric.of_votes:
                     values = metric.variables(sample, pilot, moved, level)
@@ -358,23 +371,6 @@ class Judged(NamedTuple):
     ensemble: Ensemble  # at its ridge, with readout noise
     weights: FloatArray  # of the members, fitted to the pilot, shape (k,)
     columns: dict[str, float | str]  # of the table
-
-
-def _columns(offer: Offer, ensemble: Ensemble, weights: FloatArray, curve: Curve) -> dict[str, float | str]:
-    """What the table says of a candidate, errors apart."""
-    plan = ensemble.plan
-    return {
-        "in_reach": bool(curve.in_reach[0]),
-        "is_bound": bool(curve.is_bound[0]),
-        "ridge": float(ensemble.ridge[0]),
-        "n_members": plan.n_members,
-        "strategy": offer.strategy,
-        "fraction_spread": offer.fraction_spread,
-        "subset_fraction": float(plan.subset_sizes.mean() / plan.n_features),
-        "aggregation": ensemble.aggregation.name,
-        "effective_members": float(weights.sum() ** 2 / max((weights**2).sum(), 1e-300)),
-        "nearest_threshold": float(min(plan.subset_sizes / curve.sizes[0], key=lambda ratio: abs(np.log(ratio)))),
-    }
 
 
 def _ranked(found: Sequence[Judged], *, is_present: bool, can_be_sure: bool) -> list[Judged]:

@@ -486,6 +486,5 @@ def risk_matrix(
     if isinstance(ensemble, Ensemble):
         ensemble = Ensemble(ensemble.subsets, ensemble.ridge, row_fractions=ensemble.row_fractions)
     (drawn,) = read_ensembles({"ensemble": ensemble}, sample.n_features, seed).values()
-    paths = member_paths(sample.rows, drawn.plan, drawn.ridge[None, :])
-    errors = np.stack([path.errors(0) for path in paths])
+    errors = np.stack([path.errors(0) for path in member_paths(sample.rows, drawn.plan, drawn.ridge[None, :])])
     return MemberMoments.of_errors(errors, errors[0], sample.rows.weights).pairs - zeta**2

@@ -165,11 +165,11 @@ def _read_features(X: MatrixLike) -> FloatArray | SparseMatrix:
         raise DataError(f"X must be a table of numbers, shape (n, M): {reason}") from error
     values = csr_array(table).data if is_sparse(table) else table
     for odd, found in (("NaN", np.isnan(values)), ("infinity", np.isinf(values))):
-        if found.any():
-            raise DataError(
-                f"X contains {odd} in {counted(int(found.sum()), 'place')}; drop those rows or fill them in, for "
-                "example with sr.datasets.read_table(..., missing='drop')"
-            )
+        require(
+            not found.any(),
+            f"X contains {odd} in {counted(int(found.sum()), 'place')}; drop those rows or fill them in, for "
+            "example with sr.datasets.read_table(..., missing='drop')",
+        )
     return table
 
 

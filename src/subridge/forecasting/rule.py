@@ -85,8 +85,7 @@ def matched_penalties(spectrum: FloatArray, n: int, room: int, sizes: FloatArray
         middle = 0.5 * (low + high)
         short = falls_short(middle)
         low, high = np.where(short, middle, low), np.where(short, high, middle)
-    found = np.where(has_root, np.exp(0.5 * (low + high)), 0.0)
-    return np.where(sizes == n, penalties, found)
+    return np.where(sizes == n, penalties, np.where(has_root, np.exp(0.5 * (low + high)), 0.0))
 
 
 def variance_shares(members: Sequence[MemberFit], penalties: FloatArray) -> FloatArray:
@@ -371,8 +370,7 @@ def _transfer(block: LeftOut, ensemble: Ensemble, gamma_n: FloatArray, sizes: Fl
     ratio, unsure = (1 - before) * gain, np.zeros(before.shape)
     if by_groups:  # one of two limits, see `design_effects`
         first, last = (np.minimum(rows_alone / rows, most) for rows in (trained, sizes[:, None, None]))
-        limit = (1 - first) * variance_gain(last)
-        unsure = np.abs(block.pairs * (ratio - limit)) / _RECTANGLE
+        unsure = np.abs(block.pairs * (ratio - (1 - first) * variance_gain(last))) / _RECTANGLE
     settled = ensemble.aggregation.settle(_moments(pilot, block.penalties, block.pairs * ratio, noise))
     weights, error = settled.weights, settled.expected
     # With n independent rows the relative error of 1 - γ is about `Rule.finite_size`/(n (1 - γ)), and that of the

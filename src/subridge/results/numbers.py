@@ -70,5 +70,4 @@ def percent(share: float, error: float) -> str:
     >>> percent(-0.0001, 0.002), percent(0.371, 0.05)
     ('0.0 ± 0.2 %', '37.1 ± 5.0 %')
     """
-    number = round(100 * share, 1)
-    return f"{number + 0.0:.1f} ± {round(100 * error, 1) + 0.0:.1f} %"
+    return f"{round(100 * share, 1) + 0.0:.1f} ± {round(100 * error, 1) + 0.0:.1f} %"

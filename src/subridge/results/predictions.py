@@ -164,11 +164,10 @@ def phase_diagram(
     points = float(np.prod([float(value.size) for value in values.values()]))
     refuse_beyond_memory(f"a diagram of {points:,.0f} points", _PER_POINT * points, "take fewer values on its axes")
     alpha, rho, H, W, Z = grid.values()
-    optimal = is_optimal(ridge)
     aggregation = read_aggregation(aggregation)
     k = optimal_n_members(alpha, rho, H, W, Z, ridge=ridge, aggregation=aggregation)
     Lam = np.zeros(())
-    if optimal:
+    if is_optimal(ridge):
         # Without data, and with infinitely many, the ridge does not matter to what is scaled.
         inner = np.where((alpha > 0) & np.isfinite(alpha), alpha, 1.0)
         best = reduced_optimal_ridge(k, rho, H, W, Z, aggregation=aggregation, sample_ratio=inner)

@@ -141,8 +141,7 @@ def _with_other_draws(
     """The mean of the ensemble's members, followed by those of other draws of its subsets."""
     if isinstance(problem, EquicorrelatedProblem):
         nu = ensemble.fractions
-        own = np.linalg.diagonal(nu)
-        met = outer(own)  # overlaps of independent draws
+        met = outer(np.linalg.diagonal(nu))  # overlaps of independent draws
         subsets: SubsetPlan | FloatArray = np.block([[nu, met], [met, nu]])
     elif isinstance(ensemble.subsets, Strategy):
         if n_draws < 2:

@@ -122,11 +122,8 @@ def heavy_rows(rows: TrainingRows) -> SubridgeWarning | None:
     """A single row that carries much of the variance of X, or of y."""
     if rows.n_samples < _LEAST_ROWS or is_sparse(rows.features):
         return None
-    features = rows.features
-    if is_numpy(features):  # read in the order in which they lie in memory
-        of_rows = np.einsum("mi,mi->i", features, features)
-    else:
-        of_rows = to_numpy((features * features).sum(axis=0))
+    features = rows.features  # NumPy reads them in the order in which they lie in memory
+    of_rows = np.einsum("mi,mi->i", features, features) if is_numpy(features) else to_numpy((features**2).sum(axis=0))
     for name, squares in (("X", of_rows), ("y", to_numpy((rows.centred_targets[0] ** 2).sum(axis=0)))):
         share = float(squares.max()) / max(float(squares.sum()), 1e-300)
         if share > max(_HEAVY, _HEAVY_SQUARE / len(squares)):

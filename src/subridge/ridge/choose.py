@@ -8,7 +8,6 @@ by the error of the aggregate, coordinate by coordinate. Of equal losses the lar
 The default path goes on if its best ridge is at an end and the error still falls there.
 """
 
-import warnings
 from collections.abc import Callable, Generator, Sequence
 from copy import copy
 from dataclasses import dataclass, replace
@@ -22,6 +21,7 @@ from subridge.model.aggregation import Aggregation, Loss, Mean, MemberMoments, f
 from subridge.model.checks import Scope, finite_array, one_of
 from subridge.model.ensemble import SubsetPlan
 from subridge.model.errors import ParameterError, RidgeError, RidgePathWarning
+from subridge.ridge.checks import warn_once
 from subridge.ridge.classes import fit_temperature, softmax
 from subridge.ridge.member import MemberPath, member_paths
 from subridge.ridge.moments import MomentRows
@@ -453,9 +453,7 @@ def search_ridges(
     else:
         path = given_ridges(given)
         outcome = evaluate(path)
-    warning = ridge_at_end(path, outcome.end, outcome.is_falling)
-    if warning is not None:
-        warnings.warn(warning, stacklevel=5)  # at the line that called fit
+    warn_once([ridge_at_end(path, outcome.end, outcome.is_falling)], stacklevel=5)  # at the line that called fit
     losses, places = outcome.found
     first = losses.offered[0]
     return path[first:], Losses([each.beyond(first) for each in losses.paths], rows, judged), places - first
@@ -512,6 +510,8 @@ def scored(aggregation: Aggregation, scoring: str | None, rows: TrainingRows) ->
         if aggregation.decides_classes
         else ("neg_mean_squared_error", "neg_mean_absolute_error", "r2")
     )
-    if scoring is None or one_of("scoring", scoring, known) == known[0]:
-        return aggregation
-    return Scored(aggregation, scoring, rows)
+    return (
+        aggregation
+        if scoring is None or one_of("scoring", scoring, known) == known[0]
+        else Scored(aggregation, scoring, rows)
+    )

@@ -113,10 +113,8 @@ def dual_cost(n_samples: Sequence[int], n_features: int, n_ridges: int, n_dual: 
 def segment_cost(n_samples: Sequence[int], n_features: int, start: int, stop: int) -> float:
     """Operations of one ridge on a segment: its anchor, and the sizes that lean on it; whitening counts twice."""
     N, m, n = n_features, n_samples[stop - 1] - n_samples[start], stop - start - 1
-    cost = factor_cost(N) + 4 * N * N
-    if n:
-        cost += 2 * N * N * m + m * m * N + factor_cost(m) + n * (2 * m * m + 2 * m * N + 2 * N * N)
-    return cost
+    further = 2 * N * N * m + m * m * N + factor_cost(m) + n * (2 * m * m + 2 * m * N + 2 * N * N)
+    return factor_cost(N) + 4 * N * N + further
 
 
 def factor_cost(n: int) -> float:

@@ -185,8 +185,7 @@ def judge(pool: Sequence[Candidate], taken: int = 0) -> Verdict:
     is_fixed = only_ridges and len(chosen.chooser.offered) == 1
     if n_units < 3 or is_fixed or (only_ridges and affordable < n_units):
         return Verdict(outputs, apparent)
-    n_judged = min(n_units, max(_LEAST_JUDGED, affordable))
-    units = np.sort(np.random.default_rng(0).permutation(n_units)[:n_judged])
+    units = np.sort(np.random.default_rng(0).permutation(n_units)[: max(_LEAST_JUDGED, affordable)])
     size = max(1, _NUMBERS // (sum(offered.values()) * int(rows.targets.shape[0]) * rows.n_samples))
     honest, owners, judged_rows = namespace_of(outputs).asarray(outputs, copy=True), rows.owners, []
     for start in range(0, len(units), size):

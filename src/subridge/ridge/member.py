@@ -248,8 +248,7 @@ class MemberFit:
         Row i itself keeps its plain left-out error; rows of set i, and of sets that overlap with it, have none: zero.
         """
         d = self.spectrum
-        least = _LEAST_PAIR_PENALTY * float(d[-1]) if len(d) else 0.0
-        p = max(penalty, least)
+        p = max(penalty, _LEAST_PAIR_PENALTY * float(d[-1]) if len(d) else 0.0)
         gains = (1.0 if self.spans_samples else -d) / (d + p)  # of R, less the identity unless the member spans
         if sets is not None:
             return self._pairs_of_sets(gains, targets, left_out, sets)
@@ -406,9 +405,8 @@ class MemberFit:
         left = self.left
         if chosen is not None:
             left, pulls = take_last(left, chosen), take_last(pulls, chosen)
-        if len(pulls) == 1:  # the smaller factor is scaled
-            return (scores @ (left * pulls))[None]
-        return (scores @ left) * pulls[:, None, :]
+        # The smaller factor is scaled.
+        return (scores @ (left * pulls))[None] if len(pulls) == 1 else (scores @ left) * pulls[:, None, :]
 
 
 def _filtered(A: Array, gains: Array, Qt: Array) -> Array:
@@ -499,14 +497,13 @@ def factorise_carefully(fit: MemberFit) -> MemberFit:
     Ft, u = fit.design.dense(), fit.rows.intercept_direction
     *parts, sharpness, dropped = decompose_carefully(to_numpy(Ft), to_numpy(u), fit.rows.room)
     left, spectrum, right = (like(part, Ft) for part in parts)
-    sharpness = max(sharpness, _ORTHONORMAL_NOISE)
     return replace(
         fit,
         known_left=left,
         spectrum=spectrum,
         right=right,
         slack_noise=_ORTHONORMAL_NOISE,
-        sharpness=sharpness,
+        sharpness=max(sharpness, _ORTHONORMAL_NOISE),
         dropped=dropped,
     )
 
@@ -572,8 +569,7 @@ def refit_without(
     (labels, means), new = part.centred_targets, X[index] - part.feature_means
 
     def errors_of(member: MemberFit) -> FloatArray:
-        predicted = member.coefficients(penalties, labels) @ new.T
-        return (y[:, index] - means[:, None] - predicted) * roots[index]
+        return (y[:, index] - means[:, None] - member.coefficients(penalties, labels) @ new.T) * roots[index]
 
     member = factorise_carefully(replace(fit, rows=part, measurement=np.arange(X.shape[1])))
     errors = errors_of(member)
@@ -715,12 +711,41 @@ class MemberPath:
     @property
     def hides_directions(self) -> bool:
         """Whether the member has directions of less variance than the smallest penalty, or than rounding shows."""
-        fit = self._fit
-        return bool(fit.dropped) or bool((fit.spectrum < float(self.penalties.min())).any())
+        return bool(self._fit.dropped) or bool((self._fit.spectrum < float(self.penalties.min())).any())
 
     def degrees_without(self, units: IntArray) -> FloatArray:
-        """`degrees` with one more row, or set, left out, for each of b; shape (L, b)."""
-        return degrees_without(self._fit, self.penalties, units)
+        """`degrees` with one more row, or set, left out, for each of b; their numbers `units` ascend; shape (L, b).
+
+        Without the rows s, R is ``R - B`` with ``B = R_s R_ss⁻¹ R_sᵀ``. Traces of its powers need those of R, and the
+        small matrices ``K_j = R_ss⁻¹ R_sᵀ R^j R_s``.
+        """
+        fit, rows, found = self._fit, self._fit.rows, np.empty((len(self.penalties), len(units)))
+        gains, left = _scaled_gains(fit, self.penalties), to_numpy(fit.left)
+        if rows.left_out is None:
+            squares, u = left[:, units] ** 2, to_numpy(rows.intercept_direction)[units]
+            outside = 0.0 if fit.spans_samples else 1 - u**2 - squares.sum(axis=0)
+            # Diagonals of R, R², …
+            own, *others = ((gains**j @ squares + outside)[..., None, None] for j in range(1, 6))
+            second, fourth = ((gains**j).sum(axis=1, keepdims=True) + rows.room - gains.shape[1] for j in (2, 4))
+            return _degrees(*_traces_without(second, fourth, [each / np.maximum(own, _TINY) for each in others]))
+        every, Z, sets = eye_array(rows.n_samples, format="csr"), _shared_by_sets(rows), rows.left_out.rows_of_sets
+        Q, across, sizes = Z @ left.T, _outside(fit, every, Z), np.array([len(sets[unit]) for unit in units])
+        blocks = []
+        for size in np.unique(sizes):
+            index = np.stack([sets[unit] for unit in units[sizes == size]])
+            inner = np.stack([_outside(fit, every[own], every[own]) for own in index])
+            blocks.append((sizes == size, left.T[index], inner, across[index]))
+        for place, (R, each) in enumerate(zip(_of_sets(fit, gains), gains, strict=True)):
+            square = R @ R
+            second, fourth = np.trace(square), (square * square).sum()
+            for where, own, inner, part in blocks:
+                scaled = own * each
+                A = part + scaled @ Q.T  # R_sᵀ, shape (b, m, S)
+                inverse = np.linalg.pinv(inner + scaled @ own.mT, _LEAST_PAIR_SLACK, hermitian=True)
+                solved, AR = A.mT @ inverse, A @ R
+                K = [B @ solved for B in (A, AR, A @ square, AR @ square)]
+                found[place, where] = _degrees(*_traces_without(second, fourth, K))
+        return found
 
     def resolves_pairs(self, index: int) -> bool:
         """Whether the formula for pairs keeps some digits at one ridge: without ridge it is 0/0 if two rows fewer are
@@ -778,40 +803,6 @@ def residual_degrees(fit: MemberFit, penalties: FloatArray) -> FloatArray:
         untouched = fit.rows.room - gains.shape[1]
         return _degrees((gains**2).sum(axis=1) + untouched, (gains**4).sum(axis=1) + untouched)
     return _degrees(*np.array([(R.ravel() @ R.ravel(), ((R @ R) ** 2).sum()) for R in _of_sets(fit, gains)]).T)
-
-
-def degrees_without(fit: MemberFit, penalties: FloatArray, units: IntArray) -> FloatArray:
-    """m at each ridge with one more row, or set, left out, for each of b; their numbers `units` ascend; shape (L, b).
-
-    Without the rows s, R is ``R - B`` with ``B = R_s R_ss⁻¹ R_sᵀ``. Traces of its powers need those of R, and the small
-    matrices ``K_j = R_ss⁻¹ R_sᵀ R^j R_s``.
-    """
-    gains, left, rows = _scaled_gains(fit, penalties), to_numpy(fit.left), fit.rows
-    found = np.empty((len(penalties), len(units)))
-    if rows.left_out is None:
-        squares, u = left[:, units] ** 2, to_numpy(rows.intercept_direction)[units]
-        outside = 0.0 if fit.spans_samples else 1 - u**2 - squares.sum(axis=0)
-        own, *others = ((gains**j @ squares + outside)[..., None, None] for j in range(1, 6))  # diagonals of R, R², …
-        second, fourth = ((gains**j).sum(axis=1, keepdims=True) + rows.room - gains.shape[1] for j in (2, 4))
-        return _degrees(*_traces_without(second, fourth, [each / np.maximum(own, _TINY) for each in others]))
-    every, Z, sets = eye_array(rows.n_samples, format="csr"), _shared_by_sets(rows), rows.left_out.rows_of_sets
-    Q, across, sizes = Z @ left.T, _outside(fit, every, Z), np.array([len(sets[unit]) for unit in units])
-    blocks = []
-    for size in np.unique(sizes):
-        index = np.stack([sets[unit] for unit in units[sizes == size]])
-        inner = np.stack([_outside(fit, every[own], every[own]) for own in index])
-        blocks.append((sizes == size, left.T[index], inner, across[index]))
-    for place, (R, each) in enumerate(zip(_of_sets(fit, gains), gains, strict=True)):
-        square = R @ R
-        second, fourth = np.trace(square), (square * square).sum()
-        for where, own, inner, part in blocks:
-            scaled = own * each
-            A = part + scaled @ Q.T  # R_sᵀ, shape (b, m, S)
-            inverse = np.linalg.pinv(inner + scaled @ own.mT, _LEAST_PAIR_SLACK, hermitian=True)
-            solved, AR = A.mT @ inverse, A @ R
-            K = [B @ solved for B in (A, AR, A @ square, AR @ square)]
-            found[place, where] = _degrees(*_traces_without(second, fourth, K))
-    return found
 
 
 def _scaled_gains(fit: MemberFit, penalties: FloatArray) -> FloatArray:

@@ -447,8 +447,8 @@ class MomentSearch(BandedSearch):
         """See one draw of shares, shape (S,), at all ridges."""
         parts = np.stack([*self._errors(shares, tick)], axis=-1)  # (L, C, G)
         sums, first = parts.sum(axis=-1), len(self.shares) * len(self.ridges)
-        others = sums[:, :, None] - parts if parts.shape[-1] > 1 else parts  # at what these choose, a part is judged
-        outside, places = self._least(others)
+        # At what the others choose, a part is judged.
+        outside, places = self._least(sums[:, :, None] - parts if parts.shape[-1] > 1 else parts)
         inside = np.take_along_axis(parts, places[None], axis=0)[0]
         self.inside = np.where(outside < self.outside, inside, self.inside)
         self.outside = np.minimum(outside, self.outside)

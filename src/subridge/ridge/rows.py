@@ -331,10 +331,11 @@ class TrainingRows:
         """``Σ w (x - x̄)²/n`` of every feature, 0 if it is no more than the rounding of a constant; shape (M,)."""
         means, n = to_numpy(self.feature_means), self.n_samples
         with np.errstate(over="ignore"):  # numbers that are too large are refused by the checks of rows
-            if is_sparse(self.features):
-                totals = self.features.multiply(self.features).T @ self.weights - means**2 * self.total_weight
-            else:
-                totals = to_numpy(namespace_of(self.features).linalg.vecdot(self.features, self.features))
+            totals = (
+                self.features.multiply(self.features).T @ self.weights - means**2 * self.total_weight
+                if is_sparse(self.features)
+                else to_numpy(namespace_of(self.features).linalg.vecdot(self.features, self.features))
+            )
             rounding = (n * EPS * abs(means)) ** 2 * self.total_weight / n
         squares = np.maximum(np.asarray(totals), 0.0) / n
         return np.where((squares > rounding) | ~np.isfinite(squares), squares, 0.0)

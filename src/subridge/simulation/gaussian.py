@@ -99,9 +99,8 @@ class GaussianExperiment(Fingerprinted):
     @cached_property
     def finite_problem(self) -> Problem:
         """The problem at M features, with the teacher of the fixed stream where one has to be drawn."""
-        if isinstance(self.problem, Problem):
-            return self.problem
-        return self.problem.realise(self.n_features, stream(self.seed, TEACHER))
+        given = self.problem
+        return given if isinstance(given, Problem) else given.realise(self.n_features, stream(self.seed, TEACHER))
 
     @cached_property
     def ridge_table(self) -> FloatArray:

@@ -84,13 +84,11 @@ def draw_batch(experiment: GaussianExperiment, trials: list[int], n_rows: int, t
     if zeta:
         labels = labels + zeta * normals(LABEL_NOISE, n_rows)
     if e.has_feature_noise:
-        white = normals(FEATURE_NOISE, n_rows, problem.noise_covariance.white_size)
-        features += problem.noise_covariance.colour(white)
+        features += problem.noise_covariance.colour(normals(FEATURE_NOISE, n_rows, problem.noise_covariance.white_size))
     readout = None
     if e.noise_table.any() or len(e.noise_table) > 1:
         # Samples before members, so that training sets of any length agree on their common samples.
-        drawn = normals(READOUT_NOISE, n_rows, e.n_members)
-        readout = namespace_of(features).permute_dims(drawn, (0, 2, 1))
+        readout = namespace_of(features).permute_dims(normals(READOUT_NOISE, n_rows, e.n_members), (0, 2, 1))
     plans = [e.plan_of(trial) for trial in (trials if "subsets" in e.redraw else trials[:1])]
     return Batch(features, labels, readout, teachers, plans, trials)
 
@@ -206,13 +204,10 @@ def _weights_of_trial(
     for s, P in enumerate(sizes):
         rows = training_rows(features[:P], labels[None, :P], None, False)
         for e, eta in enumerate(experiment.noise_table):
-            noise = None
-            if batch.readout is not None:
-                noise = eta[:, None, None] * to_numpy(batch.readout[b, :, :P])[:, None, :]
+            xi = None if batch.readout is None else eta[:, None, None] * to_numpy(batch.readout[b, :, :P])[:, None, :]
             sets = experiment.row_sets_of(batch.trials[b], P)
-            paths = member_paths(rows, plan, experiment.ridge_table, noise, sets)
+            losses = Losses(member_paths(rows, plan, experiment.ridge_table, xi, sets), rows, aggregation)
             for index in range(len(experiment.ridge_table)):
-                losses = Losses(paths, rows, aggregation)
                 found = losses.moments(losses.common(index), aggregation).of_batch(0)
                 weights[index, s, e] = aggregation.weights(replace(found, pairs=found.pairs + np.diag(eta**2)))
     return weights

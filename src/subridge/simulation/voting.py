@@ -51,8 +51,7 @@ def _wrong_shares(
     wrong = np.zeros((len(trials), len(e.ridges), len(noises), len(e.n_samples)))
     for l, case in np.ndindex(len(e.ridges), len(noises)):
         for tally in tallies[l]:
-            missed = xp.astype(tally.decide(case) != truth, xp.int64)
-            wrong[:, l, case, :] += to_numpy(xp.sum(missed, axis=-1))
+            wrong[:, l, case, :] += to_numpy(xp.sum(xp.astype(tally.decide(case) != truth, xp.int64), axis=-1))
     return wrong / (e.test_draws * len(e.test_labels))
 
 

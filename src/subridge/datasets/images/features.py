@@ -62,11 +62,9 @@ def read_features(path: str | Path) -> StoredFeatures:
         )
     try:
         arrays = {name: np.asarray(group[name][:]) for name in _ARRAYS}
-        digest = attributes.pop("attributes_digest")
-        is_sound = _digest_of_text(attributes) == digest
-        is_sound = is_sound and _digest_of_contents(group, arrays) == attributes["contents_digest"]
+        written = attributes.pop("attributes_digest"), attributes["contents_digest"], arrays["done"].tolist()
         digests = _digests_of_batches(arrays, attributes["fingerprint"], attributes["block"])
-        is_sound = is_sound and arrays["done"].tolist() == digests
+        is_sound = written == (_digest_of_text(attributes), _digest_of_contents(group, arrays), digests)
     except Exception:  # whatever decoding altered bytes can raise
         is_sound = False
     if not is_sound:

@@ -66,8 +66,7 @@ class Collection:
 
             return Image.fromarray(chosen[place])
 
-        identity = self.identity(n_train, n_test)
-        return Pictures(identity, np.array(labels), np.array(is_test), self.class_names, opened)
+        return Pictures(self.identity(n_train, n_test), np.array(labels), np.array(is_test), self.class_names, opened)
 
 
 def find_file(folder: Path, pattern: str) -> Path:
@@ -88,8 +87,7 @@ def read_cifar10_sheets(folder: Path, part: Part) -> tuple[Pixels, IntArray]:
         with Image.open(find_file(folder, f"{sheet}.png")) as picture:
             rows.append(np.asarray(picture.convert("RGB"), dtype=np.uint8).reshape(-1, 32, 32, 3))
     # The file names are misspelt where they are published.
-    labels = json.loads(find_file(folder, f"{part}_lables.json").read_text())
-    return np.concatenate(rows), np.array(labels)
+    return np.concatenate(rows), np.array(json.loads(find_file(folder, f"{part}_lables.json").read_text()))
 
 
 def read_fashion_mnist(folder: Path, part: Part) -> tuple[Pixels, IntArray]:

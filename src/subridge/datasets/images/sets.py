@@ -132,8 +132,7 @@ class FeatureSet:
         """
         if count is None or positive_integer("count", count) >= self.n_features:
             return self
-        kept = np.linspace(0, self.n_features - 1, int(count)).astype(int)
-        return self._with_columns(kept)
+        return self._with_columns(np.linspace(0, self.n_features - 1, int(count)).astype(int))
 
     def _with_columns(self, kept: IntArray) -> "FeatureSet":
         # np.take keeps rows together in memory, unlike indexing: what gathers and hashes rows later would copy a large
@@ -207,8 +206,9 @@ def load_set(name: str | Path) -> FeatureSet:
     with clear_errors(Path(name)):
         if Path(name).is_dir():
             return load_store(name).without_constant_features()
-    known = ", ".join(COLLECTIONS)
-    raise DataError(f"data must be bundled, {known} or the path of a features store, got {str(name)!r}")
+    raise DataError(
+        f"data must be bundled, {', '.join(COLLECTIONS)} or the path of a features store, got {str(name)!r}"
+    )
 
 
 def load_store(path: str | Path, *, seed: int = 0) -> FeatureSet:
@@ -246,9 +246,8 @@ def load_store(path: str | Path, *, seed: int = 0) -> FeatureSet:
 
 
 def _feature_set(stored: StoredFeatures, name: str, seed: int) -> FeatureSet:
-    is_test = stored.is_test
-    if not is_test.any():
-        is_test = stream(seed).permutation(len(is_test)) < _TEST_SHARE * len(is_test)
+    n = len(stored.labels)
+    is_test = stored.is_test if stored.is_test.any() else stream(seed).permutation(n) < _TEST_SHARE * n
     X, X_test = (stored.features[part].astype(np.float64) for part in (~is_test, is_test))
     y, y_test = stored.labels[~is_test], stored.labels[is_test]
     return FeatureSet(X, y, X_test, y_test, stored.class_names, name, stored.attributes)

@@ -128,5 +128,4 @@ def _one_hot(column: "pd.Series[str]") -> pd.DataFrame:
         f"the column {column.name} has {counted(text.nunique(), 'different value')} in {counted(len(text), 'row')}, "
         f"too many for categories; drop=['{column.name}'] leaves it out",
     )
-    made = pd.get_dummies(text, prefix=column.name, prefix_sep="=", dtype=np.float64)
-    return made.mask(text.isna())
+    return pd.get_dummies(text, prefix=column.name, prefix_sep="=", dtype=np.float64).mask(text.isna())

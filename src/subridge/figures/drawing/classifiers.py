@@ -19,7 +19,6 @@ from subridge.figures.drawing.style import (
     label_edges,
     log_samples,
     mean_and_error,
-    name_features,
     panel_letters,
     panels,
     shades,
@@ -34,7 +33,7 @@ def plot_subsets(data: xr.Dataset, *, spread: bool) -> Figure:
     With `spread`, Fig. S2: both ridges, with the standard deviation over trials shaded.
     """
     ridges = data.ridge.values if spread else data.ridge.values[:1]
-    with panels((PAGE, 4.8 if spread else 2.7), len(ridges), 2, sharey=True, sharex=True) as (figure, grid):
+    with panels((PAGE, 4.8 if spread else 2.7), len(ridges), 2, sharey=True, sharex=True, named=data) as (figure, grid):
         for (i, j), axes in np.ndenumerate(grid):
             strategy = str(data.strategy.values[j])
             shares = data.misclassification.sel(strategy=strategy)
@@ -54,7 +53,6 @@ def plot_subsets(data: xr.Dataset, *, spread: bool) -> Figure:
         label_edges(grid, "training samples P", "test error")
         handles, labels = grid[0, 0].get_legend_handles_labels()
         figure.legend(handles, labels, loc="outside right center", title="dotted: P = M/k", handlelength=1.4)
-        name_features(figure, data)
     return figure
 
 
@@ -63,7 +61,7 @@ def plot_noise(data: xr.Dataset) -> Figure:
     noises = [eta for eta in (0.0, 0.3, 0.6, 1.0) if np.isclose(data.readout_noise, eta).any()]
     colours = ScalarMappable(LogNorm(2, max(3, int(data.n_members.max()))), shades("plasma"))
     rows = data.sizes["ridge"]
-    with panels((PAGE, 0.7 + 1.75 * rows), rows, len(noises), sharex=True, sharey=True) as (figure, grid):
+    with panels((PAGE, 0.7 + 1.75 * rows), rows, len(noises), sharex=True, sharey=True, named=data) as (figure, grid):
         for row, ridge in zip(grid, data.ridge.values, strict=True):
             for axes, eta in zip(row, noises, strict=True):
                 mean = data.misclassification.sel(ridge=ridge).sel(readout_noise=eta, method="nearest").mean("trial")
@@ -76,19 +74,17 @@ def plot_noise(data: xr.Dataset) -> Figure:
         ticks = {k: str(k) for k in (2, 5, 10, 30, 100, 200) if k <= int(data.n_members.max())}
         colour_bar(figure, colours, grid, "members k (grey: 1)", ticks, aspect=25)
         grid[0, 0].set_ylim(0, 1)
-        name_features(figure, data)
     return figure
 
 
 def plot_best_sizes(data: xr.Dataset) -> Figure:
     """Fig. 4f: k* over P and η, at both ridges."""
-    with panels((PAGE, 2.6), 1, data.sizes["ridge"], sharey=True, framed=True) as (figure, grid):
+    with panels((PAGE, 2.6), 1, data.sizes["ridge"], sharey=True, framed=True, named=data) as (figure, grid):
         for axes, ridge in zip(grid[0], data.ridge.values, strict=True):
             _add_map(axes, data.optimal_n_members.sel(ridge=ridge), _sizes_scale(data))
             axes.set_title(f"λ = {ridge:g}")
         label_edges(grid, "training samples P", "readout noise η")
         _add_sizes_bar(figure, grid, data, "best ensemble size $k^*$", "right")
-        name_features(figure, data)
     return figure
 
 
@@ -98,7 +94,7 @@ def plot_nearly_best_sizes(data: xr.Dataset) -> Figure:
     names = {"optimal_n_members": "best $k^*$", "smallest": f"least k, ε = {eps:g}", "largest": f"most k, ε = {eps:g}"}
     errors = ScalarMappable(Normalize(0, float(data.best_error.max())), mpl.colormaps["viridis"])
     rows = data.sizes["ridge"]
-    with panels((PAGE, 1.2 + 1.6 * rows), rows, 5, sharex=True, sharey=True, framed=True) as (figure, grid):
+    with panels((PAGE, 1.2 + 1.6 * rows), rows, 5, sharex=True, sharey=True, framed=True, named=data) as (figure, grid):
         for row, ridge in zip(grid, data.ridge.values, strict=True):
             one = data.sel(ridge=ridge)
             for axes, (name, title) in zip(row, names.items(), strict=False):
@@ -112,7 +108,6 @@ def plot_nearly_best_sizes(data: xr.Dataset) -> Figure:
         _add_sizes_bar(figure, grid[:, :3], data, "members k", "bottom")
         figure.colorbar(errors, ax=list(grid[:, 3]), label="error", location="bottom", aspect=10)
         _add_difference(figure, grid[:, 4], data)
-        name_features(figure, data)
     return figure
 
 
@@ -163,7 +158,7 @@ def _add_map(axes: Axes, values: xr.DataArray, scale: ScalarMappable) -> None:
 
 def plot_statistics(data: xr.Dataset) -> Figure:
     """Fig. S1: Gram matrix, covariance, spectrum, error against the fraction of features."""
-    with panels((PAGE, 5.4), 2, 2) as (figure, grid):
+    with panels((PAGE, 5.4), 2, 2, named=data) as (figure, grid):
         (gram, covariance), (spectrum, fractions) = grid
         matrices = ((gram, data.gram, "images, sorted by class"), (covariance, data.covariance, "features"))
         for axes, values, label in matrices:
@@ -185,15 +180,13 @@ def plot_statistics(data: xr.Dataset) -> Figure:
         spectrum.legend(loc="lower left")
         _add_fractions(fractions, data)
         panel_letters(*grid.ravel())
-        name_features(figure, data)
     return figure
 
 
 def plot_redundancy(data: xr.Dataset) -> Figure:
     """Fig. 3d: error against the fraction of features, one line per ridge."""
-    with panels((1.25 * COLUMN, 2.8)) as (figure, grid):
-        _add_fractions(grid[0, 0], data)
-        name_features(figure, data)
+    with panels((1.25 * COLUMN, 2.8), named=data) as (figure, ((axes,),)):
+        _add_fractions(axes, data)
     return figure
 
 

@@ -86,8 +86,7 @@ def _add_curve(axes: Axes, one: xr.Dataset, variable: str, colour: str) -> None:
     sizes, values = shown.n_samples, shown[variable]
     bounds = (shown[f"{variable}_lower"], shown[f"{variable}_upper"])
     axes.fill_between(sizes, *bounds, color=colour, alpha=0.15, linewidth=0)
-    marker = "o" if len(sizes) < 25 else None
-    axes.plot(sizes, values, color=colour, marker=marker, label=str(one.ensemble.values))
+    axes.plot(sizes, values, color=colour, marker="o" if len(sizes) < 25 else None, label=str(one.ensemble.values))
     if variable == "prediction_error":  # hollow: the best ridge may be smaller than the pilot can judge
         axes.plot(
             sizes, values.where(shown.is_bound), color=colour, marker="o", linestyle="none", markerfacecolor="white"
@@ -122,8 +121,7 @@ def plot_advice(table: xr.Dataset) -> Figure:
     'forecast squared error with 60 samples, 90% intervals'
     """
     require_variables("table", table, "prediction_error", "candidate")
-    names = list(table.candidate.values)
-    kept = names[:_MOST_CANDIDATES]
+    kept = list(table.candidate.values[:_MOST_CANDIDATES])
     single = table.attrs.get("reference", "one ridge")  # older tables do not name it
     if single not in kept:
         kept = [*kept[:-1], single]

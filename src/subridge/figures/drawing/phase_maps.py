@@ -142,8 +142,7 @@ def plot_scaled_phases(data: xr.Dataset) -> Figure:
             for name, colour in colours.items():
                 risks = data.risk_at_size.sel(aggregation=name, n_features=M)
                 grid[2, 2].plot(data.n_members, risks, style, color=colour)
-            label = f"M = {M:g}" if np.isfinite(M) else "M → ∞"
-            grid[2, 2].plot([], [], style, color="black", label=label)
+            grid[2, 2].plot([], [], style, color="black", label=f"M = {M:g}" if np.isfinite(M) else "M → ∞")
         grid[2, 2].legend(loc="upper left", handlelength=1.8)
         grid[2, 2].set(ylabel="$E_g$", ylim=(0, None))
         grid[2, 2].set_title("ρ = 0.3, c = 0.6, best λ > 0", fontsize=8)

@@ -41,8 +41,7 @@ def plot_sources(data: xr.Dataset) -> Figure:
     shown = data.isel(sample_ratio=np.flatnonzero(np.isfinite(data.sample_ratio.values))).sortby("sample_ratio")
     shown = shown.sel(source=shown.risk.max("sample_ratio") > 0)
     finite = shown.total.values[np.isfinite(shown.total.values)]
-    with panels((1.6 * COLUMN, 0.9 * COLUMN)) as (figure, grid):
-        axes = grid[0, 0]
+    with panels((1.6 * COLUMN, 0.9 * COLUMN)) as (figure, ((axes,),)):
         # Finite heights only, so that a spike ends at the upper edge.
         heights = np.nan_to_num(shown.risk.values, posinf=10 * finite.max())
         axes.stackplot(shown.sample_ratio, heights, labels=shown.source.values, colors=(GREY, *PALETTE), alpha=0.85)

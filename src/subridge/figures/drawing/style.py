@@ -55,12 +55,24 @@ def journal(*, framed: bool = False) -> Iterator[None]:
 
 @contextmanager
 def panels(
-    size: tuple[float, float], rows: int = 1, columns: int = 1, *, framed: bool = False, **layout: Any
+    size: tuple[float, float],
+    rows: int = 1,
+    columns: int = 1,
+    *,
+    framed: bool = False,
+    named: xr.Dataset | None = None,
+    **layout: Any,
 ) -> Iterator[tuple[Figure, Any]]:
-    """A figure of a size in inches with a grid of axes, shape (rows, columns), to draw in the look of journals."""
+    """A figure of a size in inches with a grid of axes, shape (rows, columns), to draw in the look of journals.
+
+    Above it stand name and number of the features that the experiment `named` was made with.
+    """
     with journal(framed=framed):
         figure = Figure(figsize=size)
         yield figure, figure.subplots(rows, columns, squeeze=False, **layout)
+        if named is not None:
+            name = str(named.data.values).replace(" x ", " × ")
+            figure.suptitle(f"{name}, {int(named.n_features):,} features", fontsize=8, color="0.4")
 
 
 def label_edges(grid: Any, xlabel: str, ylabel: str) -> None:
@@ -149,12 +161,6 @@ def log_errors(axes: Axes, values: xr.DataArray) -> None:
         axes.yaxis.set_major_locator(LogLocator(subs=(1, 2, 3, 4, 6) if few else (1, 2, 5)))
         axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
         axes.yaxis.set_minor_formatter(NullFormatter())
-
-
-def name_features(figure: Figure, data: xr.Dataset) -> None:
-    """Write the name and the number of the features above a figure."""
-    name = str(data.data.values).replace(" x ", " × ")
-    figure.suptitle(f"{name}, {int(data.n_features):,} features", fontsize=8, color="0.4")
 
 
 def note(figure: Figure, text: str) -> None:

@@ -10,7 +10,7 @@ import shutil
 import time
 from collections.abc import Callable, Collection, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Future, wait
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -187,14 +187,12 @@ def earlier_figures(folder: Path, made: Collection[str]) -> list[xr.Dataset]:
     """
     found = []
     for figure in (figure for figure in figure_ids() if figure not in made):
-        try:
+        with suppress(StoreError, KeyError, TypeError, ValueError):
             dataset = read_figure(figure, folder)
             if dataset is not None and dataset.attrs.get("figure") == figure:
                 for name in ("notes", "errata", "settings", "agreement"):  # the report unpacks them
                     json.loads(dataset.attrs[name])
                 found.append(dataset)
-        except (StoreError, KeyError, TypeError, ValueError):
-            continue
     return found
 
 
@@ -208,5 +206,5 @@ def _remove_tasks(request: FigureRequest, outcome: Outcome, folder: Path, run: R
     place = _tasks(request, folder, run)
     if outcome.status != FAILED:
         shutil.rmtree(place, ignore_errors=True)
-        if place.parent.is_dir() and not any(place.parent.iterdir()):
+        with suppress(OSError):  # other figures have tasks
             place.parent.rmdir()

@@ -84,9 +84,8 @@ class Redundancy(FeatureSettings):
 
     def _experiment(self, run: Run) -> xr.Dataset:
         data = self.features()
-        fractions = np.geomspace(1e-3, 1, self.n_fractions)
         # Rounded to whole features, at least one: ν = .001 of 1269 features is one.
-        sizes = np.unique(np.maximum(1, np.round(fractions * data.n_features).astype(int)))
+        sizes = np.unique(np.maximum(1, np.geomspace(1e-3, 1, self.n_fractions) * data.n_features).round().astype(int))
         if self.n_samples <= data.n_features:
             sizes = np.union1d(sizes, self.n_samples)  # the spike without a ridge, which a coarse grid would miss
         parts = []
@@ -98,11 +97,12 @@ class Redundancy(FeatureSettings):
         mean = shares.misclassification.mean("trial")
         mean = mean.isel(ridge=int(mean.sel(subset_fraction=1, method="nearest").argmin("ridge")))
         all_seen, tenth_seen = (float(mean.sel(subset_fraction=nu, method="nearest")) for nu in (1.0, 0.1))
-        reading = (
-            f"At the best ridge, λ = {float(mean.ridge):g}, the error is {all_seen:.3f} at ν = 1 and "
-            f"{tenth_seen:.3f} at ν = 0.1."
-        )
-        shares.attrs = {"notes": [reading]}
+        shares.attrs = {
+            "notes": [
+                f"At the best ridge, λ = {float(mean.ridge):g}, the error is {all_seen:.3f} at ν = 1 and "
+                f"{tenth_seen:.3f} at ν = 0.1."
+            ]
+        }
         return shares
 
 
@@ -160,8 +160,7 @@ class Classifiers(FeatureSettings):
         for strategy in STRATEGY_NAMES:
             ensembles = [Ensemble(read_strategy(strategy, one), aggregation="majority") for one in options]
             parts.append(self.misclassification(data, ensembles, sizes, part_of(run, strategy)))
-        both = xr.concat(parts, axis("strategy", STRATEGY_NAMES))
-        return both.isel(readout_noise=0, drop=True).to_dataset()
+        return xr.concat(parts, axis("strategy", STRATEGY_NAMES)).isel(readout_noise=0, drop=True).to_dataset()
 
 
 def _spikes(found: xr.Dataset) -> list[str]:

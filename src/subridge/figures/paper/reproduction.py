@@ -15,7 +15,7 @@ from subridge.figures.paper.registry import recipe_of
 from subridge.model.checks import describe, fingerprint, of_kind, one_of, truth
 from subridge.model.errors import ParameterError, counted
 from subridge.results.schemas import result_attributes
-from subridge.simulation.run import Run
+from subridge.simulation.run import Run, checked_run
 
 VARIANTS = ("published", "caption")
 # Settings that a quick figure mentions when they are smaller than in the full one.
@@ -91,9 +91,7 @@ def reproduce(
     """
     if data is not None and not hasattr(recipe_of(figure).settings, "data"):
         raise ParameterError(f"{figure} is no classification figure and uses no data, got data={data!r}; leave it out")
-    if run is not None:
-        of_kind("run", run, Run)
-    dataset = compute_figure(FigureRequest(figure, quick, settings, data), Run() if run is None else run)
+    dataset = compute_figure(FigureRequest(figure, quick, settings, data), checked_run(run))
     return Reproduction(plot_figure(dataset), dataset)
 
 
