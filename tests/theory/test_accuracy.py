@@ -190,6 +190,12 @@ def test_a_negative_ridge_close_to_its_floor_and_to_a_threshold_is_solved_to_the
     assert verdict.error < 1e-13
 
 
+@pytest.mark.parametrize("seed", [771204000317, 771204002643, 771204000858, 771204002346])
+def test_the_best_ridge_may_lie_at_its_floor(seed):
+    """The root is double there, and Newton's steps lead below it."""
+    assert judge.judge_common_ridge(seed).remark == ""
+
+
 def test_a_direction_that_hardly_varies_is_uncertain_in_scale_for_another_member_too():
     """One eigenvalue of 1e-9 beside 800: what its direction shares with another member exceeded the bound threefold."""
     assert judge.judge_singular(611823005382).remark == ""

@@ -219,7 +219,8 @@ def _negative(spectrum: Spectrum, alpha: FloatArray, lam: FloatArray, *, clip: b
         free = abs(spare) + abs(psi) @ c
         defect = np.where(free < samples, strength - psi @ c - spare, strength + phi @ c - samples)
         step = np.divide(defect, gap - defect, out=np.zeros_like(gap), where=gap - defect > 0)
-        kappa_bar = np.maximum(kappa_bar * (1 + step), lowest)
+        lower = np.maximum(kappa_bar * (1 + step), lowest)  # the double root at the floor
+        step, kappa_bar = lower / kappa_bar - 1, lower
         settled = abs(step) <= 1e-14 * (1 + np.minimum(free, samples) / np.maximum(gap, EPS * samples))
         if settled.all():
             break
