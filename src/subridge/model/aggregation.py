@@ -598,7 +598,8 @@ class LinearAggregation(Aggregation):
     fits_weights = True
 
     def combine(self, outputs: Array, weights: FloatArray | None = None) -> Array:
-        assert weights is not None, "a linear aggregation needs weights, which `weights` gives"
+        if weights is None:
+            raise TypeError("a linear aggregation needs weights, which `weights` gives")
         shares = weights[:, None] if weights.ndim == 1 else weights.T
         return namespace_of(outputs).sum(outputs * like(shares, outputs)[:, :, None], axis=0)
 
