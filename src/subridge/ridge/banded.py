@@ -154,26 +154,26 @@ class Solution(NamedTuple):
     centre: Array
 
 
-def centred(spaces: SpaceKernels, shares: FloatArray, along: float) -> tuple[Array, Array, Array]:
-    """``P K P + a u uᵀ`` for a number a, with u of length one, shape (n, n); u and K u, shape (n,)."""
+def centred(spaces: SpaceKernels, shares: FloatArray, along: float) -> tuple[Array, Array, Array, float]:
+    """``P K P + a u uᵀ`` for a number a, shape (n, n); u of length one and K u, shape (n,); the length of √w."""
     mixture, norm = spaces.mixed(shares), float(spaces.roots @ spaces.roots) ** 0.5
     u = spaces.roots * (spaces.fit_intercept / norm)
     pull = mixture @ u
     across = u[:, None] * (pull - 0.5 * (u @ pull + along) * u)
     mixture -= across + across.T
-    return mixture, u, pull
+    return mixture, u, pull, norm
 
 
 def solve(spaces: SpaceKernels, shares: FloatArray, ridge: float, example: Array) -> Solution:
     """The fit at one choice alone, in the precision of the example: an inverse is cheaper than eigenvectors."""
-    A, u, pull = centred(spaces, shares, 1.0)
+    A, u, pull, norm = centred(spaces, shares, 1.0)
     xp, n = namespace_of(A), int(A.shape[0])
     ridge = max(ridge, n**2 * _EPS)  # no eigenvalue exceeds n: smaller ridges drown in rounding
     A += ridge * xp.eye(n, dtype=A.dtype, device=device_of(A))
     G = positive_inverse(A)
     del A
     G -= u[:, None] * (u / (1.0 + ridge))
-    batches, centre = spaces.batches, (u - G @ pull) * spaces.roots / float(spaces.roots @ spaces.roots) ** 0.5
+    batches, centre = spaces.batches, (u - G @ pull) * spaces.roots / norm
     blocks = [xp.take_along_axis(rows.of(G), rows.rows[:, None, :], axis=2) for rows in batches]
     left_out = by_set(batches, [positive_inverse(each) for each in blocks], G) * spaces.roots
     return Solution(like(left_out, example), [like(each, example) for each in blocks], like(centre, example))
@@ -188,8 +188,9 @@ class Draw:
     """The eigenvectors of P K P at shares g, shape (S,), and among them u. Labels are rotated by them first, or not."""
 
     def __init__(self, spaces: SpaceKernels, shares: FloatArray, rotated: bool = False) -> None:
-        self.spaces, self.rotated, norm = spaces, rotated, float(spaces.roots @ spaces.roots) ** 0.5
-        mixture, u, pull = centred(spaces, shares, -1.0)  # the other eigenvalues are not negative, their mean about 1
+        self.spaces, self.rotated = spaces, rotated
+        # Other eigenvalues than that of u are not negative, and their mean is about 1.
+        mixture, u, pull, norm = centred(spaces, shares, -1.0)
         xp = namespace_of(mixture)
         spectrum, self.basis = xp.linalg.eigh(mixture)
         del mixture
@@ -233,11 +234,8 @@ class MemoryPlan(NamedTuple):
 def plan_memory(n_spaces: int, targets: Array, memory: int | None = None) -> MemoryPlan:
     """Fit a block of targets, shape (n, C), into the memory that may be used, in bytes; None for the usual size."""
     n, C, size = int(targets.shape[0]), int(targets.shape[1]), int(targets.dtype.itemsize)
-    column, matrix, passing = (
-        4 * size * n,
-        8 * n * n,
-        int(_PASSING * 8 * n * n),
-    )  # labels, errors, dual coefficients or squares
+    column, matrix = 4 * size * n, 8 * n * n  # labels, errors, dual coefficients or squares
+    passing = int(_PASSING * matrix)
     fixed = matrix * (n_spaces + _KEPT) + size * n * C * int(_ROTATED * n >= C)
     state = C * (12 * _JUDGES + 64)  # what each target keeps of the search; its block is smaller by so much
     room = (max(_BLOCK, passing) if memory is None else memory - fixed) - state
