@@ -2,6 +2,7 @@
 
     python benchmarks/default/judge.py DATA --jobs 16 --kind numbers
     python benchmarks/default/judge.py DATA --jobs 16 --kind classes
+    python benchmarks/default/judge.py FRESH --jobs 16 --part fresh      # the tables of fresh.py; also --kind classes
 
 RidgeCV and RidgeClassifierCV search half decades from 1e-3 to 1e5 times the mean square of a feature, as the default
 path does. RidgeCV is also given the path that the default went on to, where that is longer. Errors are on new rows,
@@ -15,7 +16,7 @@ from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 
 import numpy as np
-from tables import DRAWS, GENERATED, WITH_CLASSES, WITH_NUMBERS, generate_draw, read_draw, split
+from tables import DRAWS, GENERATED, TABLES, generate_draw, read_draw
 
 ALPHAS = 10.0 ** (np.arange(-6, 11) / 2)
 
@@ -65,11 +66,10 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser()
     parser.add_argument("data", type=Path)
     parser.add_argument("--kind", choices=("numbers", "classes"), default="numbers")
-    parser.add_argument("--part", choices=("develop", "judge"), default="judge")
+    parser.add_argument("--part", choices=("develop", "judge", "fresh"), default="judge")
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
     options = parser.parse_args()
-    real = split(WITH_NUMBERS if options.kind == "numbers" else WITH_CLASSES)[options.part]
-    names = [(name, True) for name in real]
+    names = [(name, True) for name in TABLES[options.kind][options.part]]
     if options.kind == "numbers":
         names += [(name, False) for name in GENERATED[options.part]]
     tasks = [(options.data, options.part, name, draw, is_real) for name, is_real in names for draw in range(DRAWS)]

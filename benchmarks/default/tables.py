@@ -3,6 +3,9 @@
 Real tables are those of the tournament (`../tournament`). They are ordered by the SHA-256 of their names: the first
 third of the tables with numbers to predict, and of those with classes, is for development, the rest judges. The number
 of training rows follows from the same digest. Generated tables are listed below with their laws.
+
+The fresh tables (`fresh.py`) are others, all of them to judge: they and the laws that go with them were fixed before
+anything was run on them.
 """
 
 from collections.abc import Callable
@@ -79,6 +82,91 @@ WITH_NUMBERS = [
     "wage_panel",
     "words",
 ]
+FRESH_CLASSES = [
+    "collagen",
+    "blood",
+    "yeast",
+    "livers",
+    "reductases",
+    "musks",
+    "dementia",
+    "breeds",
+    "outlines",
+    "appliances",
+    "gunpoint",
+    "speakers",
+    "wires",
+    "votes",
+    "soybeans",
+    "chess",
+    "traits",
+    "churn",
+    "leavers",
+    "mortgages",
+    "moods",
+    "satellites",
+    "radar",
+    "vehicles",
+    "oils",
+    "pima",
+    "vowels",
+    "sonar",
+    "cells",
+    "leaves",
+    "textures",
+    "gestures",
+]
+FRESH_NUMBERS = [
+    "meats",
+    "permeability",
+    "barrier",
+    "inhibition",
+    "myoblasts",
+    "mice",
+    "influenza",
+    "altitudes",
+    "epidemic",
+    "pixels",
+    "speeches",
+    "valences",
+    "artworks",
+    "tweets",
+    "films",
+    "hotels",
+    "loans",
+    "fares",
+    "matches",
+    "classrooms",
+    "languages",
+    "farms",
+    "offences",
+    "roads",
+    "radon",
+    "mileages",
+    "boston",
+    "concrete",
+    "bodies",
+    "ozone",
+    "cars",
+    "colleges",
+    "homes",
+    "houses",
+    "computers",
+    "medicines",
+    "averages",
+    "exhausts",
+    "yields",
+    "transit",
+    "hitters",
+    "schooling",
+    "wages",
+    "arrests",
+    "sleepers",
+    "newborns",
+    "children",
+    "quitters",
+    "rain",
+]
 
 
 class Draw(NamedTuple):
@@ -96,6 +184,12 @@ def split(names: list[str]) -> dict[str, list[str]]:
     ordered = sorted(names, key=digest)
     third = len(ordered) // 3
     return {"develop": ordered[:third], "judge": ordered[third:]}
+
+
+TABLES = {
+    "numbers": split(WITH_NUMBERS) | {"fresh": FRESH_NUMBERS},
+    "classes": split(WITH_CLASSES) | {"fresh": FRESH_CLASSES},
+}
 
 
 def training_rows(name: str, n_rows: int, n_features: int) -> int:
@@ -164,6 +258,17 @@ def friedman(M, n, noise):
     return n, make
 
 
+def uneven(M, n, noise):
+    """Normal features; a product, a kink, a step and a line of the first five."""
+
+    def make(rng, rows):
+        X = rng.standard_normal((rows, M))
+        f = X[:, 0] * X[:, 1] + abs(X[:, 2]) + np.tanh(2 * X[:, 3]) + X[:, 4]
+        return X, f + noise * rng.standard_normal(rows)
+
+    return n, make
+
+
 def pure_noise(M, n):
     return n, lambda rng, rows: (rng.standard_normal((rows, M)), rng.standard_normal(rows))
 
@@ -219,6 +324,20 @@ GENERATED: dict[str, dict[str, tuple[int, Callable]]] = {
         "isotropic, 100 features": linear(100, 500, np.ones(100), signs(100), 0.5),
         "power law 2, 2,000 features": linear(2000, 500, power(2000, 2.0), signs(2000), 0.3),
     },
+    "fresh": {
+        "power law 1.2, 800 features": linear(800, 200, power(800, 1.2), signs(800), 0.5),
+        "10 relevant of 500": linear(500, 250, np.ones(500), np.r_[np.ones(10), np.zeros(490)], 0.7),
+        "product, kink and step, 40 features": uneven(40, 300, 1.0),
+        "common factor .3": linear(250, 180, np.ones(250), signs(250), 0.8, 0.3),
+        "autoregressive .7": autoregressive(150, 90, 0.7, np.cos(np.arange(150) / 5), 0.5),
+        "two scales, all relevant": linear(240, 100, np.r_[np.ones(40), np.full(200, 0.2)], np.ones(240), 0.7),
+        "8 factors of 600": factors(600, 150, 8, 1.5, 0.7),
+        "noise, 400 features": pure_noise(400, 250),
+        "t2.5 noise": heavy(80, 200, 2.5),
+        "6 classes, one-hot, 3,000 features": one_hot(3000, 120, 6, 0.08),
+        "isotropic, 40 features": linear(40, 400, np.ones(40), signs(40), 1.5),
+        "3 factors of 100": factors(100, 300, 3, 0.5, 1.0),
+    },
 }
 
 
@@ -230,6 +349,6 @@ def generate_draw(part: str, name: str, draw: int) -> Draw:
 
 
 if __name__ == "__main__":
-    for kind, names in (("numbers", WITH_NUMBERS), ("classes", WITH_CLASSES)):
-        for part, chosen in split(names).items():
+    for kind, parts in TABLES.items():
+        for part, chosen in parts.items():
             print(kind, part, len(chosen), *chosen)

@@ -18,24 +18,24 @@ from shaping import standard
 FOLDER = Path(__file__).parent / "data"
 
 
-def build(name, folder):
-    X, y, *groups = SOURCES[name].table()
-    order = np.random.default_rng(0).permutation(len(X))[: SOURCES[name].most_rows]
+def build(source, file):
+    X, y, *groups = source.table()
+    order = np.random.default_rng(0).permutation(len(X))[: source.most_rows]
     known = order[np.isfinite(y[order].astype(float))]
     X, y = standard(np.asarray(X, float)[known]).astype(np.float32), y[known]
     named = {"groups": np.unique(groups[0], return_inverse=True)[1][known].astype(np.int32)} if groups else {}
-    np.savez_compressed(folder / f"{name}.npz", X=X, y=y, **named)
-    return X.shape, (folder / f"{name}.npz").stat().st_size / 1e6
+    np.savez_compressed(file, X=X, y=y, **named)
+    return X.shape, file.stat().st_size / 1e6
 
 
-def main(folder):
+def main(folder, sources=SOURCES):
     folder.mkdir(parents=True, exist_ok=True)
-    about = {name: {"role": each.role, "kind": each.kind, "pilots": each.pilots} for name, each in SOURCES.items()}
+    about = {name: {"role": each.role, "kind": each.kind, "pilots": each.pilots} for name, each in sources.items()}
     (folder / "about.json").write_text(json.dumps(about, indent=1))
     failed = 0
-    for name in [name for name in SOURCES if not (folder / f"{name}.npz").exists()]:
+    for name in [name for name in sources if not (folder / f"{name}.npz").exists()]:
         try:
-            (rows, columns), size = build(name, folder)
+            (rows, columns), size = build(sources[name], folder / f"{name}.npz")
             print(f"{name:12} {rows:6} rows {columns:5} columns {size:6.1f} MB", flush=True)
         except Exception as error:  # a registry that does not answer should not stop the other tables
             failed += 1
