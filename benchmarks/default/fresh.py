@@ -6,12 +6,13 @@ builds one .npz per table into FOLDER as `../tournament/build.py` does (tables t
 prints for each its source, its shape, and the rows it is trained on. `judge.py FOLDER --part fresh` runs them.
 
 The tables and the way each is shaped were fixed before anything was fitted on them or on a part of them: they were
-chosen by their documentation, the names and types of their columns and their sizes alone. Each is a data set that
-textbooks, courses or packages use for regression or for classification, with its usual target in its usual scale, and
-none is among the sixty of the tournament. They were taken for variety: wide ones (spectra, genes, molecules, texts,
-levels), medium ones and tall ones. Left out as features are row numbers, names, the target in another unit, parts of
-it, and what is known only after it. Exact copies of a row and its target are dropped where they are more than 2 %, as
-in the tournament. No table is to be added, changed or dropped by what it shows; only one that cannot be built may go.
+chosen by their documentation, the names and types of their columns, their sizes, and the range of some targets alone;
+what features tell about a target was not looked at. Each is a data set that textbooks, courses or packages use for
+regression or for classification, with its usual target in its usual scale, and none is among the sixty of the
+tournament. They were taken for variety: wide ones (spectra, genes, molecules, texts, levels), medium ones and tall
+ones. Left out as features are row numbers, names, the target in another unit, parts of it, and what is known only
+after it. Exact copies of a row and its target are dropped where they are more than 2 %, as in the tournament. No table
+is to be added, changed or dropped by what it shows; only one that cannot be built may go.
 
 Names, and the laws of the generated tables that go with them, are in `tables.py`, so that judging needs no package of
 data. Besides what the tournament's tables need, h5py reads one file.
