@@ -66,10 +66,10 @@ print(model.choice_)
 # *equal* parts of the columns, *heterogeneous* parts of unequal sizes, or random parts that
 # *overlap*. Then comes how their outputs are combined: by their mean, by the mean times one
 # fitted number (*scaled*), or with a fitted weight for each member (*free*). One ridge may be
-# scaled as well, and this is what the others are compared with.
+# scaled as well. All are compared with one plain ridge.
 #
 # Gains come with their standard errors. An ensemble replaces one ridge only if its gain
-# exceeds two of them. Here every ensemble is worse, and the model is one ridge. That is the
+# exceeds three of them. Here every ensemble is worse, and the model is one ridge. That is the
 # usual outcome. More than two members are tried only where two of them help.
 #
 # What error should we expect on new patients? ``loo_error_`` is the left-out squared error,

@@ -22,7 +22,7 @@ def diabetes():
 def test_one_ridge_is_taken_if_nothing_is_surely_better(diabetes):
     X, y = diabetes
     model = sr.RidgeEnsembleRegressor(random_state=0).fit(X[:200], y[:200])
-    assert model.choice_.name == "one ridge, scaled"
+    assert model.choice_.name == "one ridge"
     assert model.n_estimators_ == 1
     alphas = 10 * X.var(axis=0).mean() * 10.0 ** (np.arange(-6, 11) / 2)
     rival = RidgeCV(alphas).fit(X[:200], y[:200])

@@ -32,7 +32,7 @@ from subridge.model.aggregation import (
 from subridge.model.checks import refuse_odd_values, truth
 from subridge.model.errors import DataError, ParameterError
 from subridge.ridge.candidates import affordable
-from subridge.ridge.classes import fit_bias, fit_temperature, softmax
+from subridge.ridge.classes import fit_bias, fit_temperature, log_loss, softmax
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -113,7 +113,8 @@ class RidgeEnsembleClassifier(ClassifierMixin, RidgeEnsembleBase):
     temperature_ : float
         β of ``predict_proba``: ``softmax(β · decision)``, fitted to the votes (or scores) of left-out samples.
     bias_ : ndarray, shape (n_classes,)
-        What is added to the scores of each class, fitted with the temperature; zeros unless ``voting="auto"``.
+        What is added to the scores of each class, fitted with the temperature; zeros unless ``voting="auto"`` and
+        the log loss of left-out rows falls by more than as many fitted numbers explain by chance.
     choice_ : Choice
         The candidates that were tried, as for `RidgeEnsembleRegressor`.
     ensemble_, estimators_features_, estimators_samples_, estimators_intercept_ : various
@@ -195,13 +196,16 @@ class RidgeEnsembleClassifier(ClassifierMixin, RidgeEnsembleBase):
             self._left_out = left_out = replace(left_out, ensemble=self.ensemble_, weights=None, predictions=outputs)
         rows, is_weighted = left_out.rows, left_out.weights is not None
         decision = left_out.predictions / (1 if is_weighted else self.n_estimators_)
-        self.temperature_, self.bias_ = (
-            fit_temperature(decision, rows.targets, rows.weights),
-            np.zeros(len(self.classes_)),
-        )
+        self.temperature_ = fit_temperature(decision, rows.targets, rows.weights)
+        self.bias_ = np.zeros(len(self.classes_))
         if self._is_open:
-            self.temperature_, self.bias_ = fit_bias(decision, rows.targets, rows.weights, self.temperature_)
-            decision = decision + like(self.bias_, decision)[:, None]
+            beta, bias = fit_bias(decision, rows.targets, rows.weights, self.temperature_)
+            shifted = decision + like(bias, decision)[:, None]
+            plain, other = (
+                log_loss(*each, rows.targets, rows.weights) for each in ((decision, self.temperature_), (shifted, beta))
+            )
+            if (plain - other) * rows.effective_samples > len(bias) - 1:  # one for each free number (Akaike 1974)
+                self.temperature_, self.bias_, decision = beta, bias, shifted
         if is_weighted or votes_by.fits_weights:
             self.loo_error_ = misclassified_share(first_largest(decision), rows.targets, rows.weights)
         counted, observed = (

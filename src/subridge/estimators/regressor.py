@@ -58,9 +58,8 @@ class RidgeEnsembleRegressor(MultiOutputMixin, RegressorMixin, RidgeEnsembleBase
     """Ridge regression, on all features or on subsets of them, whichever errs less (sec. 2.1 (Setup)).
 
     By default one ridge on all features is compared with ensembles of members that each see a part of the features. All
-    are judged by exact leave-one-out errors, from one factorisation per member and no held-out data. One ridge, its
-    output scaled, is taken unless an ensemble is surely better; ``choice_`` says why. A given number of members does
-    what it says.
+    are judged by exact leave-one-out errors, from one factorisation per member and no held-out data. One ridge is
+    taken unless another candidate is surely better; ``choice_`` says why. A given number of members does what it says.
 
     Parameters
     ----------
@@ -190,7 +189,7 @@ class RidgeEnsembleRegressor(MultiOutputMixin, RegressorMixin, RidgeEnsembleBase
     >>> y = X[:, 0] + 0.1 * rng.standard_normal(60)
     >>> model = sr.RidgeEnsembleRegressor(random_state=0).fit(X, y)
     >>> model.choice_.name, model.coef_.shape, model.predict(X[:3]).shape
-    ('one ridge, scaled', (40,), (3,))
+    ('one ridge', (40,), (3,))
 
     Four members that see disjoint parts, averaged, or weighted by what their left-out errors say:
 

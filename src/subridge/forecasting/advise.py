@@ -43,7 +43,6 @@ from subridge.results.numbers import interval, percent, plain
 from subridge.results.schemas import result_attributes
 from subridge.ridge.candidates import FRACTION, MEMBERS, SPREAD, Trial, affordable, choose_ensemble, offers
 from subridge.ridge.checks import warn_once
-from subridge.ridge.choose import SURE
 from subridge.ridge.judge import Offer
 from subridge.ridge.moments import MomentBatches
 
@@ -222,10 +221,11 @@ def advise(
     Returns
     -------
     Advice
-        The choice of a fit comes first. This is one tuned ridge, scaled, unless a candidate errs less on left-out rows
-        by more than twice the standard error of the difference; of several the one of largest gain. At another size
-        than the pilot's, both must be forecast and the gain must be as sure there. The rest is ranked by the
-        upper bound of the squared error (of one-hot scores for classes). Candidates known only by a bound come last.
+        The choice of a fit comes first. This is one tuned ridge unless a candidate errs less on left-out rows by more
+        than three standard errors of the difference, 1.25 if the output of that ridge is only scaled; of several the
+        one of largest gain. At another size than the pilot's, both must be forecast and the gain must be as sure there.
+        The rest is ranked by the upper bound of the squared error (of one-hot scores for classes). Candidates known
+        only by a bound come last.
 
     Raises
     ------
@@ -376,11 +376,11 @@ class Judged(NamedTuple):
 def _ranked(found: Sequence[Judged], *, is_present: bool, can_be_sure: bool) -> list[Judged]:
     """Candidates in the order of advice, with their gains over the first, which is the reference.
 
-    What a fit takes comes first: of the candidates that err less on left-out rows by more than `SURE` standard errors
-    the one of largest gain, else the reference. For another size than the pilot's both must be forecast, and the gain
-    there must be sure in the same sense, where half of its change counts as unsure. Nothing is sure there if a single
-    label carries much of their variance: rows like it decide which error is smaller, and the pilot has one. The rest is
-    ranked by the upper bound of the error, those known only by a bound last.
+    What a fit takes comes first: of the candidates that err less on left-out rows by as many standard errors as they
+    need the one of largest gain, else the reference. For another size than the pilot's both must be forecast, and the
+    gain there must be sure in the same sense, where half of its change counts as unsure. Nothing is sure there if a
+    single label carries much of their variance: rows like it decide which error is smaller, and the pilot has one. The
+    rest is ranked by the upper bound of the error, those known only by a bound last.
     """
     reference, places = found[0], dict[str, tuple[bool, bool, float]]()
     present, forecast = (float(reference.columns[name]) for name in ("pilot_prediction_error", "prediction_error"))
@@ -388,7 +388,7 @@ def _ranked(found: Sequence[Judged], *, is_present: bool, can_be_sure: bool) -> 
     leads = [each.trial.gain + each.trial.error - float(each.columns["pilot_prediction_error"]) for each in found]
     leads = [lead + present - reference.trial.error for lead in leads]
     sure = [
-        lead > SURE * each.trial.standard_error + _ROUNDING * reference.trial.error
+        lead > each.trial.needed * each.trial.standard_error + _ROUNDING * reference.trial.error
         for each, lead in zip(found, leads, strict=True)
     ]
     taken = max(range(len(found)), key=lambda place: leads[place] if sure[place] else 0.0)
@@ -397,7 +397,9 @@ def _ranked(found: Sequence[Judged], *, is_present: bool, can_be_sure: bool) -> 
         columns, share = each.columns, lead / (present or 1.0)
         gain = 1 - float(columns["prediction_error"]) / (forecast or np.nan)
         error = float(np.hypot(each.trial.standard_error / (present or 1.0), 0.5 * (gain - share)))
-        is_better = sure[place] and (is_present or (can_be_sure and known[place] and known[0] and gain > SURE * error))
+        is_better = sure[place] and (
+            is_present or (can_be_sure and known[place] and known[0] and gain > each.trial.needed * error)
+        )
         columns |= {"gain": gain, "gain_standard_error": error if place else 0.0, "surely_better": is_better}
         upper = np.nan_to_num(float(columns["prediction_error_upper"]), nan=np.inf)
         places[each.trial.name] = (True, not known[place], float(f"{upper:.9e}"))  # ties stay in order

@@ -18,7 +18,7 @@ from subridge.model.checks import Scope, Shown, html_table, stream
 from subridge.model.ensemble import Ensemble, SubsetPlan
 from subridge.model.errors import FewSamplesWarning
 from subridge.model.subsets import Dirichlet, Equal, Overlapping, Strategy
-from subridge.ridge.choose import SURE, Losses, paired, scored, search_ridges
+from subridge.ridge.choose import SURE, SURE_OF_SCALE, Losses, paired, scored, search_ridges
 from subridge.ridge.judge import Candidate, Offer, take, tuned
 from subridge.ridge.member import MemberPath, member_paths
 from subridge.ridge.rows import TrainingRows
@@ -87,6 +87,8 @@ class Trial:
         Its subsets with ridges and aggregation.
     weights : ndarray, shape (k,) or (n_targets, k)
         Of the members.
+    needed : float
+        Standard errors that the gain must exceed for the candidate to be taken.
     """
 
     name: str
@@ -97,6 +99,7 @@ class Trial:
     offer: Offer
     ensemble: Ensemble
     weights: FloatArray
+    needed: float
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -134,7 +137,8 @@ class Choice(Shown):
 
     @property
     def _rule(self) -> str:
-        return f"Gains are over {self.trials[0].name!r}; more than {SURE:g} s.e. are needed to replace it."
+        scaled = f" ({SURE_OF_SCALE:g} if scaled)" if len(self.trials) > 1 else ""
+        return f"Gains over {self.trials[0].name!r}; it is replaced by more than {SURE:g} s.e.{scaled}."
 
     def __str__(self) -> str:
         lines = (f"{row[0]:34}{row[1]:>15}" + "".join(f"{cell:>9}" for cell in row[2:]) for row in self._rows())
@@ -170,11 +174,11 @@ def choose_ensemble(
 ) -> Choice:
     """Give every candidate its ridges and weights, and take one.
 
-    The first offer is the reference: one ridge, whose ridge is searched on the whole path. If the aggregation is to be
-    chosen, its output is scaled, by a number that is one unless left-out errors ask for another. Ensembles of more
-    members of a kind are tried as long as fewer of them lower the left-out error, and with ridges of at least that of
-    the reference: smaller ones look good by accident where columns are rare. `fixed` ridges, shape () or (k,), leave
-    nothing to search. `noise_of` draws the readout noise of k members.
+    The first offer is the reference: one ridge, whose ridge is searched on the whole path. Scaling its output is one
+    choice, for which fewer standard errors are needed than for one of many ensembles. Ensembles of more members of a
+    kind are tried as long as fewer of them lower the left-out error, and with ridges of at least that of the reference:
+    smaller ones look good by accident where columns are rare. `fixed` ridges, shape () or (k,), leave nothing to
+    search. `noise_of` draws the readout noise of k members.
     """
     trials, kept, reference, known = list[Trial](), dict[int, Candidate](), list[Candidate](), dict[bytes, MemberPath]()
     path, searched, first = np.empty(0) if fixed is None else fixed.reshape(1, -1), None, 0
@@ -194,21 +198,23 @@ def choose_ensemble(
                 start = (first, searched) if reference or found else (0, None)
                 chooser = Losses(members, rows, scored(aggregation, scoring, rows), *start)
                 suffix = "" if aggregation.is_mean or len(aggregations) == 1 else f", {aggregation.name}"
-                found.append(tuned(offer, offer.name + suffix, path, chooser, scope, aggregation))
-            if not reference:
-                found[:2] = found[1::-1]  # the scaled one
-                reference = found[:1]
+                needed = SURE_OF_SCALE if aggregation.equal_weights and not reference else SURE
+                found.append(tuned(offer, offer.name + suffix, path, chooser, scope, aggregation, needed))
+            reference = reference or found[:1]
             lapse = (time.perf_counter() - started) / len(found)
             for each in found:
                 gain, noise_of_gain = paired(each.squares[None, :], reference[0].squares[None, :], rows)
                 gains = float(gain[0]), float(noise_of_gain[0])
-                trial = Trial(each.name, each.error, *gains, lapse, each.offer, each.ensemble, each.weights)
-                if each is reference[0] or trial.gain > (SURE - 1) * trial.standard_error:
+                trial = Trial(
+                    each.name, each.error, *gains, lapse, each.offer, each.ensemble, each.weights, each.needed
+                )
+                if each is reference[0] or trial.gain > (trial.needed - 1) * trial.standard_error:
                     kept[len(trials)] = each
                 trials.append(trial)
             if min(each.error for each in found) >= reference[0].error and reference[0] not in found:
                 break
-    taken = take([each.squares[None, :] for each in kept.values()], rows)
+    pool = list(kept.values())
+    taken = take(pool, [each.squares[None, :] for each in pool], rows)
     return Choice(tuple(trials), list(kept)[int(taken[0])], kept)
 
 

@@ -22,7 +22,7 @@ from subridge.model.checks import Scope, finite_array, one_of
 from subridge.model.ensemble import SubsetPlan
 from subridge.model.errors import ParameterError, RidgeError, RidgePathWarning
 from subridge.ridge.checks import warn_once
-from subridge.ridge.classes import fit_temperature, softmax
+from subridge.ridge.classes import fit_temperature, log_loss
 from subridge.ridge.member import MemberPath, member_paths
 from subridge.ridge.moments import MomentRows
 from subridge.ridge.rows import TrainingRows
@@ -39,7 +39,9 @@ _PROBES = np.array([1e-12, 1e-9, 1e-6, 1e-3])  # of the smallest ridge: tried if
 _MATERIAL, _VANISHING = 1e-3, 1e-9  # a smaller share of the error, or of the labels' variance, does not count
 _LITTLE = 1.1  # ratio of the error at the largest ridge and the least error
 _MOST_SWEEPS = 20  # of the joint choice; three or four suffice, so this only stops a cycle of rounding errors
-SURE = 2.0  # standard errors; chosen on development tables (decision 0026)
+# Standard errors by which others must be better, chosen on development tables (decision 0026): an ensemble than one
+# ridge, or ridges below the plain path than those on it; and a scaled output than the plain one.
+SURE, SURE_OF_SCALE = 3.0, 1.25
 _TINY = float(np.finfo(np.float64).tiny)
 
 End: TypeAlias = Literal["lower", "upper"]
@@ -314,12 +316,13 @@ class Losses:
     def criterion(self, places: IntArray) -> FloatArray:
         """The losses that a choice compares, and what decides between equal ones; shape (2, b).
 
-        A squared error of noise varies as that of m = (tr R²)²/tr R⁴ independent rows, relative to itself by √(2/m).
-        That much is added: a member near its interpolation threshold has a small m, and its error may be luck. If rows
-        are left out together, m counts their sets. Scores other than the aggregation's own are taken as they are.
+        If sets of rows are left out, there are few of them, and an error may be luck. A squared error of noise varies
+        as that of m = (tr R²)²/tr R⁴ independent sets, relative to itself by √(2/m). That much is added: a member near
+        its interpolation threshold has a small m. Scores other than the aggregation's own are taken as they are.
         """
         judged, caution = self.at(places), np.ones(len(places))
-        if self.is_cautious and not (self.aggregation.decides_classes or isinstance(self.aggregation, Scored)):
+        has_scores = self.aggregation.decides_classes or isinstance(self.aggregation, Scored)
+        if self.is_cautious and self.rows.left_out is not None and not has_scores:
             worth = [self.degrees(path, at) for path, at in zip(self.paths, places.T, strict=True)]
             caution += np.sqrt(2 / np.min(worth, axis=0))
         return np.stack([judged.loss * caution, judged.tie])
@@ -482,9 +485,8 @@ class Scored(Aggregation):
         rows, aggregation = self.rows, self.aggregation
         if aggregation.decides_classes:  # cross-entropy of calibrated probabilities
             decision = aggregation.combine(rows.targets - errors) / errors.shape[0]
-            probabilities = softmax(decision, fit_temperature(decision, rows.targets, rows.weights))
-            own = (probabilities * rows.targets).sum(axis=0)
-            return -float((namespace_of(own).log(own + _TINY) * rows.weights).sum() / rows.total_weight), 0.0
+            beta = fit_temperature(decision, rows.targets, rows.weights)
+            return log_loss(decision, beta, rows.targets, rows.weights), 0.0
         if aggregation.is_linear:
             w = aggregation.weights(aggregation.moments(errors, rows.deviations, rows.weights))
             left_out = aggregation.combine(errors, w) + like(1.0 - w.sum(axis=-1), errors)[..., None] * rows.deviations

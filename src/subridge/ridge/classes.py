@@ -10,6 +10,7 @@ from subridge.arrays.types import Array, FloatArray, IntArray
 from subridge.model.aggregation import Aggregation, first_largest, most_votes
 
 _LEAST_BETA = 1e-3  # positive, so that the most probable class is the predicted one even if votes carry no information
+_LEAST_SHARE = 1e-300  # a probability has a logarithm
 _LARGEST_BETA = 1e8  # beyond this, probabilities are zero and one to the last digit
 
 
@@ -59,6 +60,12 @@ def fit_bias(decision: Array, labels: Array, weights: Array, beta: float) -> tup
     bounds = [(_LEAST_BETA, _LARGEST_BETA)] + [(None, None)] * C
     found = minimize(loss, np.append(beta, np.zeros(C)), jac=True, method="L-BFGS-B", bounds=bounds).x
     return float(found[0]), (found[1:] - found[1:].mean()) / found[0]
+
+
+def log_loss(decision: Array, beta: float, labels: Array, weights: Array) -> float:
+    """Mean cross-entropy of ``softmax(β decision)``, with one-hot labels of shape (C, n) and weights (n,)."""
+    own = to_numpy((softmax(decision, beta) * labels).sum(axis=0))
+    return -float(np.average(np.log(np.maximum(own, _LEAST_SHARE)), weights=to_numpy(weights)))
 
 
 def softmax(decision: Array, beta: float) -> Array:

@@ -23,7 +23,7 @@ from subridge.arrays.types import Array, FloatArray, IntArray
 from subridge.model.aggregation import Aggregation, first_largest, misclassified_share, squared_error
 from subridge.model.checks import Scope
 from subridge.model.ensemble import Ensemble, SubsetPlan
-from subridge.ridge.choose import SURE, Losses, choose_ridges, outputs_at, paired, squares_at
+from subridge.ridge.choose import Losses, choose_ridges, outputs_at, paired, squares_at
 from subridge.ridge.member import MemberPath
 from subridge.ridge.row_subsets import fractions_of_rows
 from subridge.ridge.rows import TrainingRows
@@ -101,7 +101,8 @@ class Candidate:
     `offer` has the subsets, `ridges` the path, shape (L,), or (L, k) with a column for each member. `chooser` has the
     losses by which ridges are chosen, `losses` those of the aggregation itself: the same unless another score was asked
     for. `places` are those of the members on their path, shape (k,); `squares` the squared errors of left-out rows
-    times their weights, shape (n,), whose mean is the error to expect.
+    times their weights, shape (n,), whose mean is the error to expect. By `needed` standard errors it must be better
+    than the reference to be taken.
     """
 
     offer: Offer
@@ -112,6 +113,7 @@ class Candidate:
     scope: Scope
     places: IntArray
     squares: FloatArray
+    needed: float = 0.0
 
     @property
     def ensemble(self) -> Ensemble:
@@ -134,23 +136,30 @@ class Candidate:
 
 
 def tuned(
-    offer: Offer, name: str, ridges: FloatArray, chooser: Losses, scope: Scope, aggregation: Aggregation
+    offer: Offer,
+    name: str,
+    ridges: FloatArray,
+    chooser: Losses,
+    scope: Scope,
+    aggregation: Aggregation,
+    needed: float = 0.0,
 ) -> Candidate:
     """Choose the ridges of a candidate by left-out losses."""
     losses = chooser if aggregation is chooser.aggregation else chooser.among(chooser.paths, aggregation)
     places = choose_ridges(chooser, scope)
-    return Candidate(offer, name, ridges, chooser, losses, scope, places[0], squares_at(losses, places)[0])
+    return Candidate(offer, name, ridges, chooser, losses, scope, places[0], squares_at(losses, places)[0], needed)
 
 
-def take(squares: Sequence[FloatArray], rows: TrainingRows) -> IntArray:
+def take(pool: Sequence[Candidate], squares: Sequence[FloatArray], rows: TrainingRows) -> IntArray:
     """The candidate to take for each of b, from squares of shape (b, n): the first is the simplest.
 
-    It is taken unless others err less by more than `SURE` standard errors of the difference, row by row; then the one
-    of largest gain.
+    It is taken unless others err less by more than the standard errors of the difference, row by row, that they need;
+    then the one of largest gain.
     """
     gains, noise = zip(*(paired(each, squares[0], rows) for each in squares), strict=True)
     rounding = _ROUNDING * squares[0].sum(axis=1) / rows.total_weight
-    sure = np.array(gains) > SURE * np.array(noise) + rounding
+    needed = np.array([each.needed for each in pool])[:, None]
+    sure = np.array(gains) > needed * np.array(noise) + rounding
     sure[0] = True
     return np.asarray(np.argmax(np.where(sure, np.array(gains), -np.inf), axis=0))
 
@@ -192,7 +201,7 @@ def judge(pool: Sequence[Candidate], taken: int = 0) -> Verdict:
         block = units[start : start + size]
         tables = dict[tuple[int, int], Array]()
         again = [_again(each, block, tables) for each in pool]
-        picks = take([each.squares for each in again], rows)
+        picks = take(pool, [each.squares for each in again], rows)
         for number, (unit, pick) in enumerate(zip(block.tolist(), picks, strict=True)):
             own, one = np.flatnonzero(owners == unit), slice(number, number + 1)
             judged_rows.append(own)
