@@ -34,7 +34,7 @@ TINY = float(np.finfo(np.float64).tiny)
 _ENTRIES = 5_000_000  # of the largest table of residual operators held at once: 40 MB
 _HALVINGS = 44  # of a bracket of about 100 in log p: ten digits
 _LEAST_RIDGE = 1e-60  # of a given ridge that is not 0, in units of the mean square of a column
-_RECTANGLE = 3**0.5  # width of a rectangular distribution over its root mean square distance from an end
+RECTANGLE = 3**0.5  # the width of a rectangular distribution over its root mean square distance from an end
 _DOMINANT = 0.9  # leverage of a row that dominates, where half of the rows have less than a tenth
 
 
@@ -48,7 +48,6 @@ class Rule:
     interval_stretch: float = 1.25  # of the logarithms of both bounds around the forecast
     most_group_gamma: float = 0.95  # γ of grouped rows beyond which nothing is known: decision 0014
     path_steps: int = 3  # for each half decade of ridges: half decades make bounds rise with n
-    noisy_rows: int = 4000  # rows that vote with noise drawn anew, at least: a share is then known to 1/√4000
 
 
 RULE = Rule()
@@ -370,7 +369,7 @@ def _transfer(block: LeftOut, ensemble: Ensemble, gamma_n: FloatArray, sizes: Fl
     ratio, unsure = (1 - before) * gain, np.zeros(before.shape)
     if by_groups:  # one of two limits, see `design_effects`
         first, last = (np.minimum(rows_alone / rows, most) for rows in (trained, sizes[:, None, None]))
-        unsure = np.abs(block.pairs * (ratio - (1 - first) * variance_gain(last))) / _RECTANGLE
+        unsure = np.abs(block.pairs * (ratio - (1 - first) * variance_gain(last))) / RECTANGLE
     settled = ensemble.aggregation.settle(_moments(pilot, block.penalties, block.pairs * ratio, noise))
     weights, error = settled.weights, settled.expected
     # With n independent rows the relative error of 1 - γ is about `Rule.finite_size`/(n (1 - γ)), and that of the
@@ -462,8 +461,7 @@ def doubts(pilot: Pilot, curve: Curve) -> list[SubridgeWarning | None]:
 def left_out_parts(block: LeftOut, weights: FloatArray, ratio: FloatArray) -> FloatArray:
     """What each of G rows, or groups, adds to ``Σ_rr′ w_r w_r′ ratio_rr′ mean_i e_ri·e_r′i``, shape (t, G), mean 0.
 
-    Weights have shape (t, k), `ratio` has (t, k, k). Groups differ in size, so that the mean is a ratio of sums over
-    groups, which is linearised (Cochran, Sampling techniques, 1977, section 6.3).
+    Weights have shape (t, k), `ratio` has (t, k, k).
     """
     rows, (t, k, C, n) = block.pilot.rows, block.errors.shape
     form = weights[:, :, None] * weights[:, None, :] * np.where(np.isfinite(ratio), ratio, 0.0)
@@ -471,7 +469,16 @@ def left_out_parts(block: LeftOut, weights: FloatArray, ratio: FloatArray) -> Fl
     own = (block.errors * mixed).sum(axis=(1, 2))  # of every row, (t, n)
     if isinstance(rows, MomentRows):
         return np.asarray(_parts_of_batches(rows, block, weights) * own.mean(axis=1, keepdims=True))
-    return np.asarray(rows.unit_sums(own - own.mean(axis=1, keepdims=True)) * rows.n_units / n)
+    return parts_of_units(rows, own)
+
+
+def parts_of_units(rows: TrainingRows, own: FloatArray) -> FloatArray:
+    """What each of G rows, or groups, adds to the mean of numbers of the rows, shape (t, n) to (t, G), mean 0.
+
+    Groups differ in size, so that the mean is a ratio of sums over groups, which is linearised (Cochran, Sampling
+    techniques, 1977, section 6.3).
+    """
+    return rows.unit_sums(own - own.mean(axis=1, keepdims=True)) * (rows.n_units / rows.n_samples)
 
 
 def _parts_of_batches(rows: MomentRows, block: LeftOut, weights: FloatArray) -> FloatArray:
