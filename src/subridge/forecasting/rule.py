@@ -12,7 +12,7 @@ the search for a ridge and the curve of an ensemble to its standard error.
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -90,8 +90,8 @@ def matched_penalties(spectrum: FloatArray, n: int, room: int, sizes: FloatArray
 def variance_shares(members: Sequence[MemberFit], penalties: FloatArray) -> FloatArray:
     """γ_rr′ of every pair of members at the pilot's n rows, shape (T, k, k), for penalties of shape (T, k)."""
     spare = [fit.rows.room - len(fit.spectrum) for fit in members]  # directions that the member cannot fit
-    traces = [fit.residual_gains(penalties[:, r]).sum(axis=1) + spare[r] for r, fit in enumerate(members)]
-    products = np.stack(traces, axis=1)[:, :, None] * np.stack(traces, axis=1)[:, None, :]
+    sums = [fit.residual_gains(penalties[:, r]).sum(axis=1) for r, fit in enumerate(members)]
+    traces = np.stack(sums, axis=1) + spare
     n, T, rank = members[0].rows.n_samples, len(penalties), sum(len(fit.spectrum) for fit in members)
     few = (
         members[0].rows.knows_leverages and 2 * T * n < rank
@@ -99,7 +99,7 @@ def variance_shares(members: Sequence[MemberFit], penalties: FloatArray) -> Floa
     pairs = (
         np.stack([_pair_traces(members, row) for row in penalties]) if few else residual_pair_traces(members, penalties)
     )
-    return np.asarray(np.clip(1 - products / np.maximum(n * pairs, TINY), 0.0, 1 - 1e-9))
+    return np.asarray(np.clip(1 - traces[:, :, None] * traces[:, None, :] / np.maximum(n * pairs, TINY), 0.0, 1 - 1e-9))
 
 
 def _pair_traces(members: Sequence[MemberFit], penalties: FloatArray) -> FloatArray:
@@ -318,21 +318,21 @@ class Curve(NamedTuple):
 def forecast_curve(pilot: Pilot, ensemble: Ensemble, sizes: FloatArray, chosen: Chosen) -> Curve:
     """Forecast one ensemble at sizes (S,), each at its chosen ridge."""
     n, seen = pilot.rows.n_samples, pilot.with_constant() if ensemble.aggregation.fits_weights else pilot
-    S, k = chosen.ridges.shape[1:]
-    # Matched penalties and variances depend on size and ridge only: they serve all targets that have the same.
-    pairs = np.insert(chosen.ridges, 0, np.arange(S), axis=2).reshape(-1, k + 1)
-    pairs, numbers = np.unique(pairs, axis=0, return_inverse=True)
-    members, own_sizes = zip(seen.members, seen.penalties(pairs[:, 1:]).T, strict=True), sizes[pairs[:, 0].astype(int)]
+    C, S, k = chosen.ridges.shape
+    # Matched penalties and variances depend on sizes and ridges only: they serve all targets that have the same.
+    lines, numbers = np.unique(chosen.ridges.reshape(C, S * k), axis=0, return_inverse=True)
+    numbers, own_sizes, parts = numbers.ravel(), np.tile(sizes, len(lines)), []
+    members = zip(seen.members, seen.penalties(lines.reshape(-1, k)).T, strict=True)
     matched = [matched_penalties(fit.spectrum, n, pilot.rows.room, own_sizes, p) for fit, p in members]
     penalties = np.stack(matched, axis=1)
-    gamma_n, parts = n * variance_shares(seen.members, penalties), []
-    lines, groups = np.unique(numbers.reshape(-1, S), axis=0, return_inverse=True)  # targets that have all alike
-    for number, line in enumerate(lines):
-        for some in seen.parts(np.flatnonzero(groups.ravel() == number), S):
+    gamma_n = n * variance_shares(seen.members, penalties)
+    for number in range(len(lines)):
+        own = slice(number * S, (number + 1) * S)
+        for some in seen.parts(np.flatnonzero(numbers == number), S):
             at = np.repeat(np.arange(S), len(some))
             blocks = [
-                _transfer(block, ensemble, gamma_n[line[at[block.rows]]], sizes[at[block.rows]])
-                for block in seen.of(some).left_out(penalties[line])
+                _transfer(block, ensemble, gamma_n[own][at[block.rows]], sizes[at[block.rows]])
+                for block in seen.of(some).left_out(penalties[own])
             ]
             found = [np.concatenate(each) for each in zip(*blocks, strict=True)]
             parts.append((some, [each.reshape(S, len(some), *each.shape[1:]).swapaxes(0, 1) for each in found]))
@@ -347,7 +347,7 @@ def forecast_curve(pilot: Pilot, ensemble: Ensemble, sizes: FloatArray, chosen: 
         is_vague = (sizes > n) & (deviation > RULE.vague * total) & (pilot.rows.left_out is None)
     in_reach = ~np.isnan(total) & ~is_vague
     found = [chosen.ridges, chosen.is_bound, in_reach, total, fall, weights, effective, deviation, freedom, skewness]
-    found += [penalties[numbers.reshape(-1, S), :k], before[..., :k, :k], after[..., :k, :k]]
+    found += [penalties.reshape(-1, S, len(seen.members))[numbers, :, :k], before[..., :k, :k], after[..., :k, :k]]
     return Curve(sizes, *(each if pilot.per_target else each[0] for each in found))
 
 
@@ -395,7 +395,7 @@ def _transfer(block: LeftOut, ensemble: Ensemble, gamma_n: FloatArray, sizes: Fl
 def _readout_noise(pilot: Pilot, ensemble: Ensemble, gamma: FloatArray) -> FloatArray:
     """Error of each member by readout noise, ``η_r² C/(1 - γ_rr)``, for γ_rr of shape (t, k)."""
     noise = len(pilot.targets) / pilot.n_judged * ensemble.readout_noise**2
-    return np.where(noise > 0, noise * np.where(noise > 0, variance_gain(gamma), 0.0), 0.0)
+    return noise * np.where(noise > 0, variance_gain(gamma), 0.0)
 
 
 def _moments(pilot: Pilot, penalties: FloatArray, pairs: FloatArray, noise: FloatArray) -> MemberMoments:
@@ -439,10 +439,15 @@ def design_effects(block: LeftOut) -> FloatArray:
 
 
 def doubts(pilot: Pilot, curve: Curve) -> list[SubridgeWarning | None]:
-    """Warnings that errors of an ensemble give cause for, or None: rows that dominate, or whose order matters."""
-    rows, weights = pilot.rows, curve.weights[0]
-    (block,) = pilot.left_out(pilot.penalties(curve.ridges[:1]))
-    members = zip(pilot.members, block.penalties.T, strict=True)
+    """Warnings that errors of an ensemble give cause for, or None: rows that dominate, or whose order matters.
+
+    If targets are judged one by one, some of them stand for all, together at the median of all ridges and weights.
+    """
+    some = replace(pilot.of(pilot.parts(np.arange(pilot.n_judged), 1)[0]), per_target=False)
+    firsts = (each[..., 0, :].reshape(-1, each.shape[-1]) for each in (curve.ridges, curve.weights))
+    ridges, weights = (np.median(each, axis=0) for each in firsts)
+    rows, (block,) = some.rows, some.left_out(some.penalties(ridges[None]))
+    members = zip(some.members, block.penalties.T, strict=True)
     leverages = (
         np.concatenate([fit.hat_gains(p) @ fit.left**2 for fit, p in members]) + rows.fit_intercept / rows.n_samples
     )
