@@ -172,7 +172,7 @@ class AtPilot(NamedTuple):
     @property
     def best(self) -> int:
         """The place of the least loss, the largest ridge among equals."""
-        return last_least(self.losses)
+        return int(last_least(self.losses))
 
     def weighted(self, aggregation: Aggregation) -> "AtPilot":
         """The same members with another aggregation."""
@@ -210,8 +210,8 @@ def search_ridges(
 
     def outcomes(ridges: FloatArray, some: IntArray) -> list[Outcome[AtPilot]]:
         table, L = at_pilot(pilot.of(some), ensemble, ridges), len(ridges)
-        lines = zip(table.losses.reshape(L, -1).T.tolist(), spreads[some].tolist(), strict=True)
-        return [outcome_of(table, [last_least(each)], L, spread, partial(_at, each)) for each, spread in lines]
+        lines = zip(table.losses.reshape(L, -1).T, spreads[some].tolist(), strict=True)
+        return [outcome_of(table, last_least(each[None]), L, spread, partial(_at, each)) for each, spread in lines]
 
     if may_grow:
         searched = extended_searches(start, outcomes, len(everything))
@@ -226,13 +226,13 @@ def search_ridges(
         yield some, at_pilot(pilot.of(some), ensemble, fine)
 
 
-def last_least(losses: Sequence[float] | FloatArray) -> int:
-    """The place of the least loss, (L,), the last of equal ones: the largest ridge."""
-    return int(len(losses) - 1 - np.argmin(losses[::-1]))
+def last_least(losses: FloatArray) -> IntArray:
+    """The place of the least loss on the last axis, (..., L) to (...), the last of equal ones: the largest ridge."""
+    return np.asarray(losses.shape[-1] - 1 - np.argmin(losses[..., ::-1], axis=-1))
 
 
-def _at(losses: Sequence[float], place: IntArray) -> tuple[float, float]:
-    return losses[place[0]], 0.0
+def _at(losses: FloatArray, place: IntArray) -> tuple[float, float]:
+    return float(losses[place[0]]), 0.0
 
 
 class Chosen(NamedTuple):
@@ -252,7 +252,7 @@ def choose_ridges(pilot: Pilot, table: AtPilot, sizes: FloatArray) -> Chosen:
     known = table.losses - (table.weights**2 * table.noise).sum(axis=1)
     losses, known = (each.reshape(L, -1).T for each in (table.losses, known))  # (C, L)
     offered = np.where(reached, losses[:, None, :], np.inf)
-    best, least = (L - 1 - np.argmin(each[..., ::-1], axis=-1) for each in (offered, losses[:, None, :]))
+    best, least = (last_least(each) for each in (offered, losses[:, None, :]))
     first = np.argmax(np.isfinite(offered), axis=-1)
     errors = (np.take_along_axis(known, each, axis=1) for each in (best, least))
     return Chosen(table.ridges[best], (first > 0) & (best == first), *errors)
