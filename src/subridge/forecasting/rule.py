@@ -342,7 +342,7 @@ def forecast_curve(pilot: Pilot, ensemble: Ensemble, sizes: FloatArray, chosen: 
     believed = np.where(sizes > n, np.minimum(error, chosen.least), error)
     with np.errstate(invalid="ignore", divide="ignore"):
         fall = np.where((chosen.present > 0) & (sizes != n), believed / chosen.present, 1.0)
-        deviation = deviation * np.where(error > 0, believed / error, np.where(np.isnan(error), np.nan, 1.0))
+        deviation = deviation * np.where(error <= 0, 1.0, believed / error)
         total = believed + readout
         is_vague = (sizes > n) & (deviation > RULE.vague * total) & (pilot.rows.left_out is None)
     in_reach = ~np.isnan(total) & ~is_vague
