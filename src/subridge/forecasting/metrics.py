@@ -50,7 +50,7 @@ def misclassification(sample: Sample, pilot: Pilot, curve: Curve, level: float) 
     standard error, beside that of independent rows, or groups. Bounds are those of a squared error with this.
 
     The first limit is too high on Gaussian classes (nine simulated tables: mean error 100 %, the middle 64 %), the
-    second too low on most real tables. On 29 tables of the tournament the middle lowers the mean error by 12 %.
+    second too low on most real tables. On 29 tables of the tournament the middle lowers the mean error by 16 %.
     """
     rows, one_hot, found = pilot.rows, sample.rows.targets, list[BoolArray]()
     truth = first_largest(one_hot)
