@@ -48,7 +48,29 @@ def test_moved_errors_have_the_mean_products_of_the_other_size():
         one_hot * [[0.3], [0.4], [0.2]] + rng.standard_normal((2, 1, 2000)) * 0.2 + rng.normal(0, 0.2, (2, 3, 2000))
     )
     before, after = np.array([[0.5, 0.3], [0.3, 0.4]]), np.array([[0.1, 0.05], [0.05, 0.1]])
-    draws = metrics.moved_errors(errors, one_hot, before, after)
-    found = np.mean([np.tensordot(each, each, ((1, 2), (1, 2))) for each in draws], axis=0)
+    moved = metrics.moved_errors(errors, one_hot, before, after)
+    found = np.tensordot(moved, moved, ((1, 2), (1, 2)))
     expected = np.tensordot(errors, errors, ((1, 2), (1, 2))) * (1 - before) / (1 - after)
-    np.testing.assert_allclose(found, expected, rtol=0.03)
+    np.testing.assert_allclose(found, expected, rtol=0.005)
+    np.testing.assert_allclose(metrics.moved_errors(errors, one_hot, before, before), errors, atol=1e-12)
+
+
+def test_wrong_votes_are_unsure_only_where_their_limits_differ(monkeypatch):
+    rng = np.random.default_rng(0)
+    codes = rng.integers(3, size=150)
+    X, y = np.eye(3, 30)[codes] + rng.standard_normal((150, 30)), np.array(["ant", "bee", "cat"])[codes]
+
+    def ask(second):
+        def moved(errors, one_hot, before, after):  # so many votes are wrong
+            return 2 * one_hot * np.ones_like(errors) * (np.arange(len(X)) < second * len(X))
+
+        monkeypatch.setattr(metrics, "moved_errors", moved)
+        found = sr.forecast(X, y, [150, 600], {"one": sr.Ensemble(sr.subsets.Equal(1), 0.5)}).isel(ensemble=0)
+        factors = found.misclassification_upper / found.misclassification_lower
+        first = found.misclassification[0] * found.prediction_error[1] / found.prediction_error[0]
+        return float(first), *factors.values
+
+    first, *_ = ask(0.5)
+    _, now, later = ask(first)
+    assert later == pytest.approx(now, rel=0.02)  # more rows are as sure as these where both limits agree
+    assert ask(0.5 * first)[2] > 1.1 * now

@@ -15,7 +15,6 @@ from subridge.arrays.types import ArrayLike, BoolArray, FloatArray, MatrixLike, 
 from subridge.datasets.tables.targets import TargetLike, Task, read_target
 from subridge.forecasting.metrics import metrics_of
 from subridge.forecasting.pilot import (
-    Pilot,
     factorise_pilot,
     noise_of_targets,
     read_ensembles,
@@ -25,7 +24,7 @@ from subridge.forecasting.pilot import (
     side_by_side,
     together,
 )
-from subridge.forecasting.rule import Curve, doubts, forecast_curve, read_ridges, refuse_vanishing, search_and_choose
+from subridge.forecasting.rule import doubts, forecast_curve, read_ridges, refuse_vanishing, search_and_choose
 from subridge.model.aggregation import MemberMoments
 from subridge.model.checks import non_negative, one_number, truth, within
 from subridge.model.ensemble import Ensemble
@@ -202,7 +201,7 @@ def forecast(
         chosen = search_and_choose(pilot, ensemble, path, ends, said, may_grow=isinstance(ridges, str))
         curve = forecast_curve(pilot, ensemble, ends, chosen)
         if name == next(iter(drawn)) and groups is None and rows.knows_leverages:
-            said.extend(doubts(*(_usual(pilot, curve) if per_target else (pilot, curve))))
+            said.extend(doubts(pilot, curve))
         is_common = (curve.ridges == curve.ridges[..., :1]).all(axis=-1)
         found: dict[str, Any] = {
             name: values for each in metrics for name, values in each.variables(sample, pilot, curve, level).items()
@@ -245,22 +244,15 @@ def _read_targets(X: Any, y: Any, task: Task) -> tuple[Sequence[Any], BoolArray,
     return list(getattr(y, "columns", range(table.shape[1]))), varies, table[:, varies]
 
 
-def _usual(pilot: Pilot, curve: Curve) -> tuple[Pilot, Curve]:
-    """Some targets together at the median of all ridges and weights, which stand for all where rows are doubted."""
-    some = replace(pilot.of(pilot.parts(np.arange(pilot.n_judged), 1)[0]), per_target=False)
-    ridges, weights = (np.median(each, axis=0) for each in (curve.ridges, curve.weights))
-    return some, curve._replace(ridges=ridges, weights=weights)
-
-
 def default_strategies(n_features: int, n_members: int = 8) -> dict[str, Strategy]:
     """One ridge, and equal and overlapping members, as many as there are features for.
 
     >>> list(default_strategies(100))
     ['one ridge', '8 equal', '8 overlapping']
     """
-    k, single = min(n_members, n_features), {"one ridge": Equal(1)}
+    k, found = min(n_members, n_features), dict[str, Strategy]({"one ridge": Equal(1)})
     halves = Overlapping((max(1, n_features // 2),) * k)
-    return {**single} if k == 1 else {**single, f"{k} equal": Equal(k), f"{k} overlapping": halves}
+    return found if k == 1 else found | {f"{k} equal": Equal(k), f"{k} overlapping": halves}
 
 
 def samples_needed(

@@ -254,7 +254,6 @@ class Pilot:
     """The members of one ensemble, factorised on the n rows of a sample; make it by `factorise_pilot`."""
 
     members: Sequence[MemberFit]
-    subset_sizes: IntArray  # N_r, which turn ridges into penalties λ N_r, shape (k,)
     rows: TrainingRows
     plan: SubsetPlan
     per_target: bool = False  # targets are judged one by one, and not by the sum of their errors
@@ -287,17 +286,17 @@ class Pilot:
         """
         fit = self.members[0]
         constant = replace(fit, known_left=fit.left[:0], spectrum=fit.spectrum[:0], right=None)
-        return replace(self, members=[*self.members, constant], subset_sizes=np.append(self.subset_sizes, 1))
+        return replace(self, members=[*self.members, constant])
 
     def penalties(self, ridges: FloatArray) -> FloatArray:
         """``λ_r N_r`` of all members from ridges (T, k); a constant predictor, which may follow the others, has 0."""
-        return np.pad(ridges, ((0, 0), (0, len(self.members) - ridges.shape[1]))) * self.subset_sizes
+        return np.pad(ridges * self.plan.subset_sizes, ((0, 0), (0, len(self.members) - ridges.shape[1])))
 
     def reach(self, ridges: FloatArray) -> FloatArray:
         """The largest size that each member can be forecast at, ``n + p/κ̄(n, 0)``; shape (..., k)."""
         sums = np.array([(1 / fit.spectrum).sum() if fit.spans_samples else np.inf for fit in self.members])
         with np.errstate(invalid="ignore"):
-            limits = self.rows.n_samples + ridges * self.subset_sizes * sums
+            limits = self.rows.n_samples + ridges * self.plan.subset_sizes * sums
         return np.where(np.isinf(sums), np.inf, limits)
 
     def left_out(self, penalties: FloatArray) -> Iterator["LeftOut"]:
@@ -339,7 +338,7 @@ def factorise_pilot(rows: TrainingRows, plan: SubsetPlan) -> Pilot:
     members = list(factorise_members(rows, plan, gram_limit=PILOT_GRAM_LIMIT))
     varies = any(fit.spectrum.size for fit in members)
     require(varies, "the members see only constant columns in the pilot; give X columns that vary")
-    return Pilot(members, plan.subset_sizes, rows, plan)
+    return Pilot(members, rows, plan)
 
 
 def together(noise: Mapping[str, FloatArray]) -> dict[str, float]:

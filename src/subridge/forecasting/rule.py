@@ -12,7 +12,7 @@ the search for a ridge and the curve of an ensemble to its standard error.
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -34,7 +34,7 @@ TINY = float(np.finfo(np.float64).tiny)
 _ENTRIES = 5_000_000  # of the largest table of residual operators held at once: 40 MB
 _HALVINGS = 44  # of a bracket of about 100 in log p: ten digits
 _LEAST_RIDGE = 1e-60  # of a given ridge that is not 0, in units of the mean square of a column
-_RECTANGLE = 3**0.5  # width of a rectangular distribution over its root mean square distance from an end
+RECTANGLE = 3**0.5  # the width of a rectangular distribution over its root mean square distance from an end
 _DOMINANT = 0.9  # leverage of a row that dominates, where half of the rows have less than a tenth
 
 
@@ -48,7 +48,6 @@ class Rule:
     interval_stretch: float = 1.25  # of the logarithms of both bounds around the forecast
     most_group_gamma: float = 0.95  # γ of grouped rows beyond which nothing is known: decision 0014
     path_steps: int = 3  # for each half decade of ridges: half decades make bounds rise with n
-    noisy_rows: int = 4000  # rows that vote with noise drawn anew, at least: a share is then known to 1/√4000
 
 
 RULE = Rule()
@@ -91,8 +90,8 @@ def matched_penalties(spectrum: FloatArray, n: int, room: int, sizes: FloatArray
 def variance_shares(members: Sequence[MemberFit], penalties: FloatArray) -> FloatArray:
     """γ_rr′ of every pair of members at the pilot's n rows, shape (T, k, k), for penalties of shape (T, k)."""
     spare = [fit.rows.room - len(fit.spectrum) for fit in members]  # directions that the member cannot fit
-    traces = [fit.residual_gains(penalties[:, r]).sum(axis=1) + spare[r] for r, fit in enumerate(members)]
-    products = np.stack(traces, axis=1)[:, :, None] * np.stack(traces, axis=1)[:, None, :]
+    sums = [fit.residual_gains(penalties[:, r]).sum(axis=1) for r, fit in enumerate(members)]
+    traces = np.stack(sums, axis=1) + spare
     n, T, rank = members[0].rows.n_samples, len(penalties), sum(len(fit.spectrum) for fit in members)
     few = (
         members[0].rows.knows_leverages and 2 * T * n < rank
@@ -100,7 +99,7 @@ def variance_shares(members: Sequence[MemberFit], penalties: FloatArray) -> Floa
     pairs = (
         np.stack([_pair_traces(members, row) for row in penalties]) if few else residual_pair_traces(members, penalties)
     )
-    return np.asarray(np.clip(1 - products / np.maximum(n * pairs, TINY), 0.0, 1 - 1e-9))
+    return np.asarray(np.clip(1 - traces[:, :, None] * traces[:, None, :] / np.maximum(n * pairs, TINY), 0.0, 1 - 1e-9))
 
 
 def _pair_traces(members: Sequence[MemberFit], penalties: FloatArray) -> FloatArray:
@@ -173,7 +172,7 @@ class AtPilot(NamedTuple):
     @property
     def best(self) -> int:
         """The place of the least loss, the largest ridge among equals."""
-        return last_least(self.losses)
+        return int(last_least(self.losses))
 
     def weighted(self, aggregation: Aggregation) -> "AtPilot":
         """The same members with another aggregation."""
@@ -211,8 +210,8 @@ def search_ridges(
 
     def outcomes(ridges: FloatArray, some: IntArray) -> list[Outcome[AtPilot]]:
         table, L = at_pilot(pilot.of(some), ensemble, ridges), len(ridges)
-        lines = zip(table.losses.reshape(L, -1).T.tolist(), spreads[some].tolist(), strict=True)
-        return [outcome_of(table, [last_least(each)], L, spread, partial(_at, each)) for each, spread in lines]
+        lines = zip(table.losses.reshape(L, -1).T, spreads[some].tolist(), strict=True)
+        return [outcome_of(table, last_least(each[None]), L, spread, partial(_at, each)) for each, spread in lines]
 
     if may_grow:
         searched = extended_searches(start, outcomes, len(everything))
@@ -227,13 +226,13 @@ def search_ridges(
         yield some, at_pilot(pilot.of(some), ensemble, fine)
 
 
-def last_least(losses: Sequence[float] | FloatArray) -> int:
-    """The place of the least loss, (L,), the last of equal ones: the largest ridge."""
-    return int(len(losses) - 1 - np.argmin(losses[::-1]))
+def last_least(losses: FloatArray) -> IntArray:
+    """The place of the least loss on the last axis, (..., L) to (...), the last of equal ones: the largest ridge."""
+    return np.asarray(losses.shape[-1] - 1 - np.argmin(losses[..., ::-1], axis=-1))
 
 
-def _at(losses: Sequence[float], place: IntArray) -> tuple[float, float]:
-    return losses[place[0]], 0.0
+def _at(losses: FloatArray, place: IntArray) -> tuple[float, float]:
+    return float(losses[place[0]]), 0.0
 
 
 class Chosen(NamedTuple):
@@ -253,7 +252,7 @@ def choose_ridges(pilot: Pilot, table: AtPilot, sizes: FloatArray) -> Chosen:
     known = table.losses - (table.weights**2 * table.noise).sum(axis=1)
     losses, known = (each.reshape(L, -1).T for each in (table.losses, known))  # (C, L)
     offered = np.where(reached, losses[:, None, :], np.inf)
-    best, least = (L - 1 - np.argmin(each[..., ::-1], axis=-1) for each in (offered, losses[:, None, :]))
+    best, least = (last_least(each) for each in (offered, losses[:, None, :]))
     first = np.argmax(np.isfinite(offered), axis=-1)
     errors = (np.take_along_axis(known, each, axis=1) for each in (best, least))
     return Chosen(table.ridges[best], (first > 0) & (best == first), *errors)
@@ -319,21 +318,21 @@ class Curve(NamedTuple):
 def forecast_curve(pilot: Pilot, ensemble: Ensemble, sizes: FloatArray, chosen: Chosen) -> Curve:
     """Forecast one ensemble at sizes (S,), each at its chosen ridge."""
     n, seen = pilot.rows.n_samples, pilot.with_constant() if ensemble.aggregation.fits_weights else pilot
-    S, k = chosen.ridges.shape[1:]
-    # Matched penalties and variances depend on size and ridge only: they serve all targets that have the same.
-    pairs = np.insert(chosen.ridges, 0, np.arange(S), axis=2).reshape(-1, k + 1)
-    pairs, numbers = np.unique(pairs, axis=0, return_inverse=True)
-    members, own_sizes = zip(seen.members, seen.penalties(pairs[:, 1:]).T, strict=True), sizes[pairs[:, 0].astype(int)]
+    C, S, k = chosen.ridges.shape
+    # Matched penalties and variances depend on sizes and ridges only: they serve all targets that have the same.
+    lines, numbers = np.unique(chosen.ridges.reshape(C, S * k), axis=0, return_inverse=True)
+    numbers, own_sizes, parts = numbers.ravel(), np.tile(sizes, len(lines)), []
+    members = zip(seen.members, seen.penalties(lines.reshape(-1, k)).T, strict=True)
     matched = [matched_penalties(fit.spectrum, n, pilot.rows.room, own_sizes, p) for fit, p in members]
     penalties = np.stack(matched, axis=1)
-    gamma_n, parts = n * variance_shares(seen.members, penalties), []
-    lines, groups = np.unique(numbers.reshape(-1, S), axis=0, return_inverse=True)  # targets that have all alike
-    for number, line in enumerate(lines):
-        for some in seen.parts(np.flatnonzero(groups.ravel() == number), S):
+    gamma_n = n * variance_shares(seen.members, penalties)
+    for number in range(len(lines)):
+        own = slice(number * S, (number + 1) * S)
+        for some in seen.parts(np.flatnonzero(numbers == number), S):
             at = np.repeat(np.arange(S), len(some))
             blocks = [
-                _transfer(block, ensemble, gamma_n[line[at[block.rows]]], sizes[at[block.rows]])
-                for block in seen.of(some).left_out(penalties[line])
+                _transfer(block, ensemble, gamma_n[own][at[block.rows]], sizes[at[block.rows]])
+                for block in seen.of(some).left_out(penalties[own])
             ]
             found = [np.concatenate(each) for each in zip(*blocks, strict=True)]
             parts.append((some, [each.reshape(S, len(some), *each.shape[1:]).swapaxes(0, 1) for each in found]))
@@ -343,12 +342,12 @@ def forecast_curve(pilot: Pilot, ensemble: Ensemble, sizes: FloatArray, chosen: 
     believed = np.where(sizes > n, np.minimum(error, chosen.least), error)
     with np.errstate(invalid="ignore", divide="ignore"):
         fall = np.where((chosen.present > 0) & (sizes != n), believed / chosen.present, 1.0)
-        deviation = deviation * np.where(error > 0, believed / error, np.where(np.isnan(error), np.nan, 1.0))
+        deviation = deviation * np.where(error <= 0, 1.0, believed / error)
         total = believed + readout
         is_vague = (sizes > n) & (deviation > RULE.vague * total) & (pilot.rows.left_out is None)
     in_reach = ~np.isnan(total) & ~is_vague
     found = [chosen.ridges, chosen.is_bound, in_reach, total, fall, weights, effective, deviation, freedom, skewness]
-    found += [penalties[numbers.reshape(-1, S), :k], before[..., :k, :k], after[..., :k, :k]]
+    found += [penalties.reshape(-1, S, len(seen.members))[numbers, :, :k], before[..., :k, :k], after[..., :k, :k]]
     return Curve(sizes, *(each if pilot.per_target else each[0] for each in found))
 
 
@@ -370,7 +369,7 @@ def _transfer(block: LeftOut, ensemble: Ensemble, gamma_n: FloatArray, sizes: Fl
     ratio, unsure = (1 - before) * gain, np.zeros(before.shape)
     if by_groups:  # one of two limits, see `design_effects`
         first, last = (np.minimum(rows_alone / rows, most) for rows in (trained, sizes[:, None, None]))
-        unsure = np.abs(block.pairs * (ratio - (1 - first) * variance_gain(last))) / _RECTANGLE
+        unsure = np.abs(block.pairs * (ratio - (1 - first) * variance_gain(last))) / RECTANGLE
     settled = ensemble.aggregation.settle(_moments(pilot, block.penalties, block.pairs * ratio, noise))
     weights, error = settled.weights, settled.expected
     # With n independent rows the relative error of 1 - γ is about `Rule.finite_size`/(n (1 - γ)), and that of the
@@ -396,7 +395,7 @@ def _transfer(block: LeftOut, ensemble: Ensemble, gamma_n: FloatArray, sizes: Fl
 def _readout_noise(pilot: Pilot, ensemble: Ensemble, gamma: FloatArray) -> FloatArray:
     """Error of each member by readout noise, ``η_r² C/(1 - γ_rr)``, for γ_rr of shape (t, k)."""
     noise = len(pilot.targets) / pilot.n_judged * ensemble.readout_noise**2
-    return np.where(noise > 0, noise * np.where(noise > 0, variance_gain(gamma), 0.0), 0.0)
+    return noise * np.where(noise > 0, variance_gain(gamma), 0.0)
 
 
 def _moments(pilot: Pilot, penalties: FloatArray, pairs: FloatArray, noise: FloatArray) -> MemberMoments:
@@ -440,10 +439,15 @@ def design_effects(block: LeftOut) -> FloatArray:
 
 
 def doubts(pilot: Pilot, curve: Curve) -> list[SubridgeWarning | None]:
-    """Warnings that errors of an ensemble give cause for, or None: rows that dominate, or whose order matters."""
-    rows, weights = pilot.rows, curve.weights[0]
-    (block,) = pilot.left_out(pilot.penalties(curve.ridges[:1]))
-    members = zip(pilot.members, block.penalties.T, strict=True)
+    """Warnings that errors of an ensemble give cause for, or None: rows that dominate, or whose order matters.
+
+    If targets are judged one by one, some of them stand for all, together at the median of all ridges and weights.
+    """
+    some = replace(pilot.of(pilot.parts(np.arange(pilot.n_judged), 1)[0]), per_target=False)
+    firsts = (each[..., 0, :].reshape(-1, each.shape[-1]) for each in (curve.ridges, curve.weights))
+    ridges, weights = (np.median(each, axis=0) for each in firsts)
+    rows, (block,) = some.rows, some.left_out(some.penalties(ridges[None]))
+    members = zip(some.members, block.penalties.T, strict=True)
     leverages = (
         np.concatenate([fit.hat_gains(p) @ fit.left**2 for fit, p in members]) + rows.fit_intercept / rows.n_samples
     )
@@ -462,8 +466,7 @@ def doubts(pilot: Pilot, curve: Curve) -> list[SubridgeWarning | None]:
 def left_out_parts(block: LeftOut, weights: FloatArray, ratio: FloatArray) -> FloatArray:
     """What each of G rows, or groups, adds to ``Σ_rr′ w_r w_r′ ratio_rr′ mean_i e_ri·e_r′i``, shape (t, G), mean 0.
 
-    Weights have shape (t, k), `ratio` has (t, k, k). Groups differ in size, so that the mean is a ratio of sums over
-    groups, which is linearised (Cochran, Sampling techniques, 1977, section 6.3).
+    Weights have shape (t, k), `ratio` has (t, k, k).
     """
     rows, (t, k, C, n) = block.pilot.rows, block.errors.shape
     form = weights[:, :, None] * weights[:, None, :] * np.where(np.isfinite(ratio), ratio, 0.0)
@@ -471,7 +474,16 @@ def left_out_parts(block: LeftOut, weights: FloatArray, ratio: FloatArray) -> Fl
     own = (block.errors * mixed).sum(axis=(1, 2))  # of every row, (t, n)
     if isinstance(rows, MomentRows):
         return np.asarray(_parts_of_batches(rows, block, weights) * own.mean(axis=1, keepdims=True))
-    return np.asarray(rows.unit_sums(own - own.mean(axis=1, keepdims=True)) * rows.n_units / n)
+    return parts_of_units(rows, own)
+
+
+def parts_of_units(rows: TrainingRows, own: FloatArray) -> FloatArray:
+    """What each of G rows, or groups, adds to the mean of numbers of the rows, shape (t, n) to (t, G), mean 0.
+
+    Groups differ in size, so that the mean is a ratio of sums over groups, which is linearised (Cochran, Sampling
+    techniques, 1977, section 6.3).
+    """
+    return rows.unit_sums(own - own.mean(axis=1, keepdims=True)) * (rows.n_units / rows.n_samples)
 
 
 def _parts_of_batches(rows: MomentRows, block: LeftOut, weights: FloatArray) -> FloatArray:
