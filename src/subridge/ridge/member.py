@@ -776,7 +776,8 @@ def trusted(fit: MemberFit, targets: Array, penalties: FloatArray) -> tuple[Memb
     if not len(fit.spectrum):  # also if squares of columns that vary are less than any float
         doubt = 0.0 if penalties.min() > 0 or fit.has_rank(0) else 1.0
     else:
-        doubt = found.doubt if sets is not None else doubt_of_rows(fit, targets, penalties, found)
+        judged_by_rows = sets is None and fit.rows.knows_leverages
+        doubt = doubt_of_rows(fit, targets, penalties, found) if judged_by_rows else found.doubt
     if doubt > _GOOD_ENOUGH and sets is None and fit.sharpness is None:
         return trusted(factorise_carefully(fit), targets, penalties)
     if doubt > _NOTICED:

@@ -30,13 +30,13 @@ import numpy.typing as npt
 from scipy.linalg import lapack, solve_triangular
 
 from subridge.arrays.namespace import is_tensor, to_numpy
-from subridge.arrays.types import Array, ArrayLike, BoolArray, FloatArray, IntArray, SparseMatrix
+from subridge.arrays.types import Array, ArrayLike, FloatArray, IntArray, SparseMatrix
 from subridge.model.checks import refuse_beyond_memory
 from subridge.model.ensemble import SubsetPlan
 from subridge.model.errors import DataError
 from subridge.ridge.banded import BandedSearch, SpaceKernels
 from subridge.ridge.checks import refuse_out_of_range
-from subridge.ridge.member import MemberFit, MemberPath, independent_samples, residual_degrees
+from subridge.ridge.member import MemberFit, MemberPath
 from subridge.ridge.rows import Design, LeftOutSets, TrainingRows, left_out_groups, training_rows
 
 BATCHES = 32  # with so many the standard error of a difference is known to an eighth of itself
@@ -270,10 +270,7 @@ class MomentRows(TrainingRows):
         if self.scales is not None and not plan.selects_features:
             raise DataError("standardised moments serve members that select features, not projections; standardise X")
         penalties = ridges.reshape(len(ridges), -1) * plan.subset_sizes
-        return [
-            MomentPath(self, plan, r, np.broadcast_to(penalties, (len(ridges), plan.n_members))[:, r])
-            for r in range(plan.n_members)
-        ]
+        return [MomentPath(self, plan, r, own) for r, own in enumerate(penalties.T)]
 
     @property
     def effective_samples(self) -> float:
@@ -302,7 +299,7 @@ class MomentRows(TrainingRows):
     @cached_property
     def column_squares(self) -> FloatArray:
         """``Σ w (x - x̄)²/n`` of every feature, 0 if it is no more than the rounding of a constant; shape (M,)."""
-        return np.asarray((self.design(np.arange(self.features.shape[0])).dense() ** 2).sum(axis=1) / self.n_samples)
+        return np.asarray((np.asarray(self.features) ** 2).sum(axis=1) / self.n_samples)
 
     def batch_squares(self, paths: Sequence[MemberPath], places: IntArray, weights: FloatArray) -> FloatArray:
         """Squared errors of every batch, weighted and summed over targets, shape (B,), of a weighted sum of members.
@@ -329,14 +326,14 @@ def moment_rows(batches: Sequence[RowMoments], fit_intercept: bool, standardise:
     whole = merged(batches)
     used = whole if fit_intercept else whole.uncentred()
     gram, n = to_numpy(used.gram), whole.n_samples
-    squares = np.diagonal(gram).copy()
-    rounding = (n * _EPS * abs(to_numpy(whole.feature_means))) ** 2 * whole.total_weight
-    constant = squares <= rounding * (1.0 if fit_intercept else 0.0)
-    scales = np.sqrt(np.where(constant | (squares <= 0), 1.0, squares / whole.total_weight)) if standardise else None
-    root, targets = _root(gram, to_numpy(used.cross), to_numpy(used.target_squares), constant)
+    rounding = (n * _EPS * abs(to_numpy(whole.feature_means))) ** 2 * whole.total_weight * float(fit_intercept)
+    squares = np.diagonal(gram)
+    sizes = np.sqrt(np.where(squares > rounding, squares, 0.0))
+    scales = np.where(sizes > 0, sizes / whole.total_weight**0.5, 1.0) if standardise else None
+    root, targets = _root(gram, to_numpy(used.cross), to_numpy(used.target_squares), sizes)
     weights = np.full(len(root), whole.total_weight / len(root))
     return MomentRows(
-        np.ascontiguousarray(root.T if scales is None else root.T / scales[:, None]),
+        np.ascontiguousarray((root if scales is None else root / scales).T),
         np.ascontiguousarray(targets.T) / weights[0] ** 0.5,
         to_numpy(used.feature_means),
         weights,
@@ -348,15 +345,14 @@ def moment_rows(batches: Sequence[RowMoments], fit_intercept: bool, standardise:
     )
 
 
-def _root(gram: FloatArray, cross: FloatArray, squares: FloatArray, absent: BoolArray) -> tuple[FloatArray, FloatArray]:
+def _root(gram: FloatArray, cross: FloatArray, squares: FloatArray, sizes: FloatArray) -> tuple[FloatArray, FloatArray]:
     """R, shape (ρ + 1, M), and T, shape (ρ + 1, C), with ``RᵀR = gram``, ``TᵀR = cross`` and squared columns of T.
 
-    R is found by Cholesky with pivots in units of the diagonal; `absent` columns are zero. Columns of any scale keep
-    their digits. Directions below √(M ε) of the scaled matrix are left out. The last row has what no feature explains
-    of each target by itself, so that products of two targets are not those of the rows.
+    R is found by Cholesky with pivots in units of the columns' `sizes`, shape (M,), zero for those that are left out.
+    Columns of any scale keep their digits. Directions below √(M ε) of the scaled matrix are left out. The last row has
+    what no feature explains of each target by itself, so that products of two targets are not those of the rows.
     """
-    sizes, M = np.sqrt(np.maximum(np.diagonal(gram), 0.0)) * ~absent, len(gram)
-    inverse = np.divide(1.0, sizes, out=np.zeros_like(sizes), where=sizes > 0)
+    M, inverse = len(gram), np.divide(1.0, sizes, out=np.zeros_like(sizes), where=sizes > 0)
     upper, pivots, rank, _ = lapack.dpstrf(gram * inverse[:, None] * inverse)
     order, root, targets = pivots[:rank] - 1, np.zeros((rank + 1, M)), np.zeros((rank + 1, len(cross)))
     root[:rank, pivots - 1] = np.triu(upper)[:rank]
@@ -374,15 +370,11 @@ class MomentPath(MemberPath):
     """One member at L penalties, from moments instead of rows; rows cannot be left out in pairs."""
 
     def __init__(self, rows: MomentRows, plan: SubsetPlan, r: int, penalties: FloatArray) -> None:
-        self._plan, self._r, self.penalties, self._known, self._noise = plan, r, penalties, {}, None
-        self.feature_means, self._targets = rows.feature_means, rows.centred_targets[0]
+        A = plan.measurements[r]
+        super().__init__(_factorised(rows, A, float(penalties.min())), penalties)
+        self._plan, self._r = plan, r
         self.target_means = to_numpy(rows.whole.target_means) * float(rows.has_intercept)
-        self._scales = 1.0 if rows.scales is None else rows.scales[plan.measurements[r]]
-        self._fit = _factorised(rows, plan.measurements[r], float(penalties.min()))
-        self._projected = self._targets @ self._fit.left.T
-        self.rank = len(self._fit.spectrum)
-        self.degrees = residual_degrees(self._fit, penalties)
-        self.independent = independent_samples(self._fit, penalties)
+        self._scales = 1.0 if rows.scales is None else rows.scales[A]
 
     def error_map(self, index: int) -> tuple[float, FloatArray]:
         """a and b, shape (C, M), of the left-out errors ``a g - F b`` in the trace form."""
@@ -408,7 +400,7 @@ def _factorised(rows: MomentRows, measurement: IntArray, least_penalty: float) -
         own = np.linalg.svd(Ft / np.where(sizes > 0, sizes, 1.0), compute_uv=False)
         rank = min(rank, int((own**2 > 8 * N * _EPS * own.max(initial=0.0) ** 2).sum()))
     kept = np.arange(min(rank, max(rows.room, 0)))[::-1]  # eigenvalues ascend
-    return MemberFit(rows, measurement, Qt[kept], s[kept] ** 2, V.T[kept], 0.0, dropped=float(rank < N))
+    return MemberFit(rows, measurement, Qt[kept], s[kept] ** 2, V.T[kept], 0.0, 0.0, float(rank < N))
 
 
 # -- a ridge per feature space --------------------------------------------------------------------
@@ -507,10 +499,8 @@ class MomentSearch(BandedSearch):
 
     def dual_coefficients(self) -> FloatArray:
         """The fit of every target at its best choice: α on the root of the moments of all rows; shape (C, m)."""
-        found, (draws, places) = (
-            np.empty((len(self.place), len(self.rows.weights))),
-            np.divmod(self.place, len(self.ridges)),
-        )
+        found = np.empty((len(self.place), len(self.rows.weights)))
+        draws, places = np.divmod(self.place, len(self.ridges))
         for draw in np.unique(draws):
             path = self._path(self.rows, self._stretches(self.shares[draw]))
             found[draws == draw] = path.dual(places)[draws == draw]

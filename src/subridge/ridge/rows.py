@@ -4,7 +4,7 @@ Dense features are kept features first, shape (M, n): a member's features are th
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from math import sqrt
 from typing import TYPE_CHECKING, ClassVar
@@ -131,10 +131,12 @@ def left_out_groups(groups: ArrayLike, n_samples: int, kept: IntArray | None = N
     sizes = np.bincount(numbers)
     if len(sizes) < 2:
         raise DataError("groups has one group only; leaving it out leaves nothing to train on, so give at least two")
-    order = np.argsort(numbers, kind="stable")
-    starts = np.concatenate([[0], np.cumsum(sizes)[:-1]])
-    stacked = [order[starts[sizes == size][:, None] + np.arange(size)] for size in np.unique(sizes)]
-    return LeftOutSets(tuple(SetBatch(rows, np.ones(rows.shape, dtype=bool)) for rows in stacked), True)
+    batches = []
+    for size in np.unique(sizes):
+        own = np.flatnonzero(sizes[numbers] == size)
+        rows = own[np.argsort(numbers[own], kind="stable")].reshape((-1, size))
+        batches.append(SetBatch(rows, rows >= 0))
+    return LeftOutSets(tuple(batches), True)
 
 
 def left_out_windows(gap: int, positions: Sequence[int] | IntArray) -> LeftOutSets:
@@ -165,21 +167,20 @@ class Design:
     """A member's centred, weighted rows ``F = √w (x - x̄)``, shape (n, N_r), in unscaled features.
 
     The paper's features are ``F/√N_r``, so its ridge λ_r is the penalty ``λ_r N_r`` on F. Dense `values` are Fᵀ, shape
-    (N_r, n). Sparse ones are the features as they were given, shape (n, N_r), with
-    `means` x̄ and `roots` √w: centring them is accounted for and never carried out.
+    (N_r, n). Sparse ones are the features as they were given, shape (n, N_r), with their `means` x̄ and `roots` √w:
+    centring them is accounted for and never carried out.
     """
 
     values: Array | SparseMatrix
-    means: FloatArray = field(default_factory=lambda: np.empty(0))
-    roots: FloatArray = field(default_factory=lambda: np.empty(0))
+    means: FloatArray
+    roots: FloatArray
 
     def gram(self) -> Array:
         """``FᵀF``, shape (N_r, N_r)."""
         if not is_sparse(self.values):
             return self.values @ self.values.T
-        weighted, total = self.values.multiply(self.roots[:, None]).tocsr(), float(self.roots @ self.roots)
-        cross = np.outer(weighted.T @ self.roots, self.means)
-        return (weighted.T @ weighted).toarray() - cross - cross.T + total * np.outer(self.means, self.means)
+        weighted = self.values.multiply(self.roots[:, None]).tocsr()
+        return (weighted.T @ weighted).toarray() - self.roots @ self.roots * np.outer(self.means, self.means)
 
     def kernel(self) -> Array:
         """``F Fᵀ``, shape (n, n)."""
@@ -206,12 +207,8 @@ class Design:
         """``Fᵀ`` as a plain array, shape (N_r, n)."""
         if not is_sparse(self.values):
             return self.values
-        values = self.values.toarray()
-        centred = values - self.means
-        if self.means.any():  # the first mean is as accurate as a feature's offset allows, the second as its spread
-            centred -= self.roots**2 @ centred / (self.roots**2).sum()
-            centred[:, (values == values[0]).all(axis=0)] = 0.0
-        return np.ascontiguousarray((centred * self.roots[:, None]).T)
+        rows = training_rows(self.values.toarray(), self.roots[None], self.roots**2, bool(self.means.any()))
+        return rows.features  # type: ignore[return-value]
 
 
 @dataclass(frozen=True, eq=False)
@@ -342,13 +339,13 @@ class TrainingRows:
 
     def design(self, measurement: IntArray) -> Design:
         """What a member sees: some of the features, by number, or their products with a matrix of shape (N_r, M)."""
-        X, A = self.features, measurement
+        X, A, means, roots = self.features, measurement, self.feature_means, self.root_weights
         if not is_sparse(X):
-            return Design(select_rows(X, A) if A.ndim == 1 else like(A, X) @ X)
+            return Design(select_rows(X, A) if A.ndim == 1 else like(A, X) @ X, means, roots)
         if A.ndim == 1:
-            return Design(X[:, A], self.feature_means[A], self.root_weights)
-        measured = X @ A.T.astype(np.float64) - A @ self.feature_means
-        return Design(np.ascontiguousarray((measured * self.root_weights[:, None]).T))
+            return Design(X[:, A], means[A], roots)
+        measured = X @ A.T.astype(np.float64) - A @ means
+        return Design(np.ascontiguousarray((measured * roots[:, None]).T), means, roots)
 
 
 def training_rows(
