@@ -156,13 +156,13 @@ class MemberFit:
 
     def uncertainty(self, penalties: FloatArray) -> FloatArray:
         """Relative rounding error of R, shape (L,): of the decomposition, and of directions that it dropped."""
-        rank = len(self.spectrum)
-        lost = self.dropped / (self.dropped + penalties) if self.dropped else penalties * 0.0
+        d = to_numpy(self.spectrum)
+        lost = self.dropped / np.maximum(self.dropped + penalties, _TINY)
         if self.sharpness is None:
-            least, top = (float(self.spectrum[0]), float(self.spectrum[-1])) if rank else (0.0, 0.0)
-            return 4 * EPS * (top + penalties) / np.maximum(least + penalties, _TINY) + lost
-        is_exact = (lost > _CLEAR).any() and self.has_rank(rank)
-        return self.sharpness + (penalties * 0.0 if is_exact else lost)
+            return 4 * EPS * (d[-1:].sum() + penalties) / np.maximum(d[:1].sum() + penalties, _TINY) + lost
+        if (lost > _CLEAR).any() and self.has_rank(len(d)):
+            lost = lost * 0.0
+        return self.sharpness + lost
 
     def hat_gains(self, penalties: FloatArray) -> Array:
         """Eigenvalues ``d/(d+p)`` of the hat matrix without intercept; shape (L, ρ)."""
@@ -224,16 +224,18 @@ class MemberFit:
         # A last row of ones adds the plain projection QQᵀ to the products for all ridges: one pass over Q each.
         gains = namespace_of(d).concat([gains, (d * 0.0 + 1.0)[None]], axis=0)
         fits, sums = _filtered(A, gains, Qt), gains @ squares
-        rest, slack = targets - fits[-1], 1 - self.rows.intercept_direction**2 - sums[-1]
+        u, noise, hidden = self.rows.intercept_direction, self.slack_noise, self.slack_noise
+        rest, slack = targets - fits[-1], 1 - u**2 - sums[-1]
         if self.sharpness is not None:
-            rest, slack = orthogonal_again(Qt, self.rows.intercept_direction, rest, slack)
-        interpolated = slack <= (self.slack_noise if self.sharpness is None else self.sharpness**2)
+            rest, slack = orthogonal_again(Qt, u, rest, slack)
+            noise, hidden = self.sharpness**2, np.inf
+        interpolated = slack <= noise
         if not bool(interpolated.any()):
             diagonals = sums[:-1] + slack
             return LeftOut((fits[:-1] + rest) / diagonals[:, None, :], diagonals)
         # A share of 1e-9 may be rounding, but its effect on the labels is the root of that. It is dropped only if the
         # penalty leaves nothing larger beside it, or if a careful decomposition resolves the root.
-        kept = ~interpolated | (sums[:-1] > (self.slack_noise if self.sharpness is None else np.inf))
+        kept = ~interpolated | (sums[:-1] > hidden)
         numerator, denominator = fits[:-1] + rest * kept[:, None, :], sums[:-1] + slack * kept
         with np.errstate(invalid="ignore"):
             errors = numerator / denominator[:, None, :]
@@ -342,30 +344,30 @@ class MemberFit:
         """
         xp, (Q, u, a, b), spans = namespace_of(block[0]), block, self.spans_samples
         Qt, (G, m, rank) = Q.mT, Q.shape
-        by_directions = m > rank + 1
+        factors, by_directions = [1.0] * len(penalties) if spans else penalties.tolist(), m > rank + 1
         if by_directions:  # e = r + U T⁻¹ Uᵀr with U = (u, Q) and T = I - UᵀU + p/d
             U = xp.concat([u[:, :, None], Q], axis=2)
             Ut = U.mT
             fixed = eye_like(Q, rank + 1) - Ut @ U
             inverse = xp.concat([u[0, :1] * 0.0, 1 / self.spectrum])
-            matrices = [fixed + eye_like(Q, rank + 1) * (float(p) * inverse) for p in penalties]
+            matrices = [fixed + eye_like(Q, rank + 1) * (p * inverse) for p in factors]
         else:
             fixed = Q @ Qt * 0.0 if spans else eye_like(Q, m) - u[:, :, None] * u[:, None, :] - Q @ Qt  # P_ss
-            factors = np.ones(len(penalties)) if spans else penalties
-            matrices = [fixed + float(p) * ((Q * gain) @ Qt) for p, gain in zip(factors, gains, strict=True)]
+            matrices = [fixed + p * ((Q * gain) @ Qt) for p, gain in zip(factors, gains, strict=True)]
         # The part that no penalty changes bounds all eigenvalues from below, unless it vanishes.
-        floors, tops = (to_numpy(self.spectrum[i]) + penalties[:, None] for i in (0, -1)) if rank else (1.0, 1.0)
-        least = floors / np.maximum(tops, _TINY) if spans else to_numpy(xp.linalg.eigvalsh(fixed))[:, 0]
+        floors = float(self.spectrum[0]) + penalties[:, None] if spans else 1.0
+        tops = float(self.spectrum[-1]) + penalties[:, None] if spans else 1.0
+        least = floors / tops if spans else to_numpy(xp.linalg.eigvalsh(fixed))[:, 0]
         gaps = np.zeros((len(penalties), G)) + least
         if not by_directions and (2 * shares[:, None] > _CLEAR * gaps).any():  # the penalty may help
             found = np.stack([to_numpy(xp.linalg.eigvalsh(R))[:, 0] for R in matrices])
-            gaps = np.maximum(found * (floors if spans else 1.0), 0.0)
+            gaps = np.maximum(found * floors, 0.0)
         hard = np.asarray((2 * shares[:, None] > _NOTICED * gaps).any(axis=0))
         if not spans:
             hard |= (gaps < max(_LEAST_EIGENVALUE, _DIGITS * self.slack_noise)).any(axis=0)
         solved = []
-        for l, p in enumerate(penalties):
-            r, R = b[l] if spans else a + float(p) * b[l], matrices[l]
+        for p, R, own in zip(factors, matrices, b, strict=True):
+            r = a + p * own
             if hard.any():  # the identity in place of what will not be used
                 R = xp.where(like(hard, R)[:, None, None] > 0, eye_like(R, R.shape[-1]), R)
             solved.append(r + U @ xp.linalg.solve(R, Ut @ r) if by_directions else xp.linalg.solve(R, r))
@@ -427,14 +429,13 @@ def without_partner(errors: Array, diagonal: Array, across: Array, left_out: Int
     """
     xp, own = namespace_of(errors), take_last(diagonal, left_out)
     if not float(diagonal.min()) > 0:  # an interpolated row carries no information about others
-        across = xp.where((diagonal > 0) & (own > 0)[:, None], across, xp.zeros_like(across))
-        diagonal, own = (xp.where(each > 0, each, xp.ones_like(each)) for each in (diagonal, own))
+        across = across * ((diagonal > 0) & (own > 0)[:, None])
+        diagonal, own = (xp.where(each > 0, each, 1.0) for each in (diagonal, own))
     across[np.arange(len(left_out)), left_out] = 0.0
     slack = across * across * (1 / own)[:, None] - diagonal
     if not float(slack.max()) < -_LEAST_PAIR_SLACK * float(diagonal.max()):
         usable = slack < -_LEAST_PAIR_SLACK * diagonal
-        across = xp.where(usable, across, xp.zeros_like(across))
-        slack = xp.where(usable, slack, -diagonal + xp.zeros_like(slack))
+        across, slack = across * usable, xp.where(usable, slack, -diagonal)
     found = across[:, None, :] * take_last(errors, left_out).T[:, :, None]
     found -= errors * diagonal
     found /= slack[:, None, :]
@@ -463,49 +464,39 @@ def factorise(
     array([1., 9.])
     """
     A, u = plan.measurements[r], rows.intercept_direction
-    design = rows.design(A)
-    fit = MemberFit(rows, A, rows.targets[:0], rows.weights[:0], None, _ORTHONORMAL_NOISE)
-    n, N = rows.n_samples, len(A)
-    largest_rank, by_features = min(N, rows.room), rows.room > N
-    if by_features:
-        side = design.gram() if gram is None else select_rows(select_rows(gram, A).T, A)
-    else:
+    design, n, N = rows.design(A), rows.n_samples, len(A)
+    by_features, rank = rows.room > N, min(N, rows.room)
+    if not by_features:
         side = design.kernel()
-    lifted = rows.fit_intercept and not by_features
-    if lifted:  # the intercept's direction comes out last, above everything, and mixes with nothing
-        side = side + 2 * float(abs(side).sum(axis=0).max()) * u[:, None] * u
+        if rows.fit_intercept:  # its direction comes out last, above everything, and mixes with nothing
+            side = side + 2 * float(abs(side).sum(axis=0).max()) * u[:, None] * u
+    elif gram is None:
+        side = design.gram()
+    else:
+        side = select_rows(select_rows(gram, A).T, A)
     d, vectors = namespace_of(side).linalg.eigh(side)
-    last = len(d) - int(lifted)
-    d, vectors = d[last - largest_rank : last], vectors[:, last - largest_rank : last]
-    top = float(d[-1]) if largest_rank else 0.0
+    top = float(d[rank - 1]) if rank else 0.0
     limit = gram_limit if rows.left_out is None else _SETS_GRAM_LIMIT
     if top > 0 and max(float(d[0]), 0.0) + least_penalty < limit * top:
-        return factorise_carefully(fit)
-    small = int((d <= EPS * max(n, N) * max(top, 0.0)).sum())  # d ascends
+        return factorise_carefully(rows, A)
+    small = int((d[:rank] <= EPS * max(n, N) * max(top, 0.0)).sum())  # d ascends
     dropped = max(float(d[small - 1]), 0.0) + 4 * EPS * top if small else 0.0
-    d, vectors = d[small:], vectors[:, small:]
+    d, vectors = d[small:rank], vectors[:, small:rank]
     if not by_features:
-        return replace(fit, known_left=vectors.T, spectrum=d, dropped=dropped)
+        return MemberFit(rows, A, vectors.T, d, None, _ORTHONORMAL_NOISE, None, dropped)
     condition = top / float(d[0]) if len(d) else 1.0
     noise = _ORTHONORMAL_NOISE * condition if condition < 1 / GRAM_LIMIT else -np.inf
     left = design.onto_samples((vectors / d**0.5).T)
-    return replace(fit, known_left=left, spectrum=d, right=vectors.T, slack_noise=noise, dropped=dropped)
+    return MemberFit(rows, A, left, d, vectors.T, noise, None, dropped)
 
 
-def factorise_carefully(fit: MemberFit) -> MemberFit:
+def factorise_carefully(rows: TrainingRows, measurement: IntArray) -> MemberFit:
     """The decomposition of the rows themselves, which keeps the digits of columns of any scale."""
-    Ft, u = fit.design.dense(), fit.rows.intercept_direction
-    *parts, sharpness, dropped = decompose_carefully(to_numpy(Ft), to_numpy(u), fit.rows.room)
+    Ft, u = rows.design(measurement).dense(), rows.intercept_direction
+    *parts, sharpness, dropped = decompose_carefully(to_numpy(Ft), to_numpy(u), rows.room)
     left, spectrum, right = (like(part, Ft) for part in parts)
-    return replace(
-        fit,
-        known_left=left,
-        spectrum=spectrum,
-        right=right,
-        slack_noise=_ORTHONORMAL_NOISE,
-        sharpness=max(sharpness, _ORTHONORMAL_NOISE),
-        dropped=dropped,
-    )
+    noise = _ORTHONORMAL_NOISE
+    return MemberFit(rows, measurement, left, spectrum, right, noise, max(sharpness, noise), dropped)
 
 
 def movement(fit: MemberFit, errors_of: Callable[[MemberFit], FloatArray]) -> FloatArray:
@@ -513,11 +504,10 @@ def movement(fit: MemberFit, errors_of: Callable[[MemberFit], FloatArray]) -> Fl
 
     Rows are moved within their rounding, and decomposed and judged again.
     """
-    errors, Ft = errors_of(fit), to_numpy(fit.design.dense())
-    everything, moved = replace(fit, measurement=np.arange(len(Ft))), []
+    errors, Ft, moved = errors_of(fit), to_numpy(fit.design.dense()), []
     for seed in range(_PERTURBED):
         rows = replace(fit.rows, features=like(perturbed(Ft, seed), fit.left))
-        moved.append(errors_of(factorise_carefully(replace(everything, rows=rows))) - errors)
+        moved.append(errors_of(factorise_carefully(rows, np.arange(len(Ft)))) - errors)
     return np.asarray(_SAFETY * np.linalg.norm(moved, axis=-1).max(axis=0))
 
 
@@ -571,7 +561,7 @@ def refit_without(
     def errors_of(member: MemberFit) -> FloatArray:
         return (y[:, index] - means[:, None] - member.coefficients(penalties, labels) @ new.T) * roots[index]
 
-    member = factorise_carefully(replace(fit, rows=part, measurement=np.arange(X.shape[1])))
+    member = factorise_carefully(part, np.arange(X.shape[1]))
     errors = errors_of(member)
     if not doubted:
         return errors, np.zeros(errors.shape[:2])
@@ -624,18 +614,15 @@ def residual_pair_traces(fits: Sequence[MemberFit], penalties: FloatArray) -> Fl
     T, k = penalties.shape
     traces, room = np.empty((T, k, k)), fits[0].rows.room
     rests = [to_numpy(fit.residual_gains(penalties[:, r])) for r, fit in enumerate(fits)]
-    lefts, spans = [to_numpy(fit.left) for fit in fits], [fit.spans_samples for fit in fits]
-    # A spanning member is R/p inside of its directions; any other is the identity less its hat matrix.
-    gains = [rests[r] if spans[r] else to_numpy(fit.hat_gains(penalties[:, r])) for r, fit in enumerate(fits)]
+    lefts, ones = [to_numpy(fit.left) for fit in fits], [float(not fit.spans_samples) for fit in fits]
+    # R is the identity and Q diag(gain) Qᵀ; without the identity, and divided by p, if the member spans the samples.
+    gains = [rest - one for rest, one in zip(rests, ones, strict=True)]
     totals = [gain.sum(axis=1) for gain in gains]
     for r in range(k):
         traces[:, r, r] = (rests[r] ** 2).sum(axis=1) + (room - rests[r].shape[1])
         for s in range(r + 1, k):
             pair = ((gains[r] @ (lefts[r] @ lefts[s].T) ** 2) * gains[s]).sum(axis=1)
-            if spans[r] != spans[s]:
-                pair = totals[r if spans[r] else s] - pair
-            elif not spans[r]:
-                pair = room - totals[r] - totals[s] + pair
+            pair += ones[r] * totals[s] + ones[s] * (totals[r] + ones[r] * room)
             traces[:, r, s] = traces[:, s, r] = pair
     return traces
 
@@ -779,7 +766,7 @@ def trusted(fit: MemberFit, targets: Array, penalties: FloatArray) -> tuple[Memb
         judged_by_rows = sets is None and fit.rows.knows_leverages
         doubt = doubt_of_rows(fit, targets, penalties, found) if judged_by_rows else found.doubt
     if doubt > _GOOD_ENOUGH and sets is None and fit.sharpness is None:
-        return trusted(factorise_carefully(fit), targets, penalties)
+        return trusted(factorise_carefully(fit.rows, fit.measurement), targets, penalties)
     if doubt > _NOTICED:
         # A power of ten, so that many members of much the same doubt give one warning and not one each.
         extent = f"up to {10.0 ** np.ceil(np.log10(doubt)):.0e} of themselves" if doubt < 1 else "more than themselves"
