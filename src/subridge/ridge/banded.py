@@ -91,9 +91,8 @@ class SpaceKernels:
 
     def mixed(self, shares: FloatArray) -> Array:
         """``Σ g_s K_s``, shape (n, n)."""
-        first, *others = self.kernels
-        mixture = float(shares[0]) * first
-        for share, K in zip(shares[1:].tolist(), others, strict=True):
+        mixture = 0.0 * self.kernels[0]
+        for share, K in zip(shares.tolist(), self.kernels, strict=True):
             mixture += share * K
         return mixture
 
@@ -203,22 +202,17 @@ class Draw:
         return root
 
     def at(self, ridges: FloatArray, example: Array) -> Iterator[Solution]:
-        """The solutions at positive ridges, one after the other, in the precision of the example.
-
-        The blocks of as many ridges are inverted together as one matrix of shape (n, n) holds.
-        """
-        Q, xp, batches, roots = self.basis, namespace_of(self.basis), self.spaces.batches, self.spaces.roots
-        together = max(1, int(Q.shape[0]) // self.spaces.sets.largest)
-        for part in np.split(ridges, range(together, len(ridges), together)):
-            gains = [1 / (self._spectrum + ridge) for ridge in part.tolist()]
-            blocks = [xp.stack([_gram(rows.of(Q * gain**0.5)) for gain in gains]) for rows in batches]
-            inverses = [positive_inverse(each) for each in blocks]
-            for place, gain in enumerate(gains):
-                left_out, centre = Q * gain, self._level - gain * self._pull
-                left_out = like(by_set(batches, [each[place, ...] for each in inverses], left_out), example)
-                if not self.rotated:  # rows of W are as long as those of W Q: rounding is relative to their lengths
-                    left_out, centre = left_out @ like(Q.T * roots, example), Q @ centre * roots
-                yield Solution(left_out, [like(each[place, ...], example) for each in blocks], like(centre, example))
+        """The solutions at positive ridges, one after the other, in the precision of the example."""
+        Q, batches, roots = self.basis, self.spaces.batches, self.spaces.roots
+        for ridge in ridges.tolist():
+            gain = 1 / (self._spectrum + ridge)
+            blocks = [_gram(rows.of(Q * gain**0.5)) for rows in batches]
+            left_out = like(by_set(batches, [positive_inverse(each) for each in blocks], Q * gain), example)
+            centre = self._level - gain * self._pull
+            if not self.rotated:  # rows of W are as long as those of W Q: rounding is relative to their lengths
+                left_out = left_out @ like(Q.T * roots, example)
+                centre = Q @ centre * roots
+            yield Solution(left_out, [like(each, example) for each in blocks], like(centre, example))
 
 
 # -- the search -----------------------------------------------------------------------------------
@@ -296,11 +290,8 @@ class BandedSearch:
         """What gives the labels of some targets, shape (n, b), as the solutions of a draw take them."""
         if not draw.rotated:
             return lambda at: self._labels(at, self._shift)
-        xp, Q, parts = (
-            namespace_of(self.targets),
-            like(draw.basis * self.spaces.roots[:, None], self.targets),
-            self.blocks(np.arange(len(self.loss))),
-        )
+        xp, Q = namespace_of(self.targets), like(draw.basis * self.spaces.roots[:, None], self.targets)
+        parts = self.blocks(np.arange(len(self.loss)))
         turned = xp.concat([Q.T @ self._labels(index_on(Q, at), self._shift) for at in parts], axis=1)
         return lambda at: xp.take(turned, at, axis=1)
 
