@@ -196,13 +196,17 @@ def row_weights(
     return weights
 
 
-def _weighted_rows(X: Features, targets: Array, weights: FloatArray | None) -> tuple[Features, Array, Array | None]:
+def _weighted_rows(
+    X: Features | DiskColumns, targets: Array, weights: FloatArray | None
+) -> tuple[Any, Array, Array | None]:
     """Rows of positive weight, in the library of X: nothing is learnt from others, and they do not count as samples."""
-    example = example_of(X)
+    example = targets[:0].T if isinstance(X, DiskColumns) else example_of(X)
     if weights is None:
         return X, like(targets, example), None
     kept = np.flatnonzero(weights > 0)
-    if len(kept) < len(weights):
+    if isinstance(X, DiskColumns):
+        X = replace(X, kept=X.kept[kept])
+    elif len(kept) < len(weights):
         X = X[kept] if is_sparse(X) else select_rows(X, kept)
     return X, like(targets[:, kept], example), like(weights[kept], example)
 
@@ -360,8 +364,6 @@ class RidgeEnsembleBase(BaseEstimator):
     def _on_rows(self, families: list[list[Offer]], rows: TrainingRows, seed: int) -> list[list[Offer]]:
         """The offers with the rows that their members see; one ridge among others to choose from sees them all."""
         n = rows.n_samples
-        if isinstance(self.max_samples, float) and self.max_samples == 1.0:
-            return families
         number = number_of_rows(self.max_samples, n, self.fit_intercept)
         if number == n:
             return families
@@ -421,11 +423,7 @@ class RidgeEnsembleBase(BaseEstimator):
     ) -> TrainingRows:
         """Rows of positive weight, centred, with those that are left out together, and warnings about them."""
         together = left_out_sets(groups, self.gap, weights, X.shape[0])
-        if isinstance(X, DiskColumns):
-            _, y, w = _weighted_rows(targets.T, targets, weights)
-            X = X if weights is None else replace(X, kept=X.kept[weights > 0])
-        else:
-            X, y, w = _weighted_rows(X, targets, weights)
+        X, y, w = _weighted_rows(X, targets, weights)
         if X.shape[0] < 1 + int(self.fit_intercept):
             raise DataError(
                 f"n_samples={X.shape[0]} sample leaves nothing to fit beside the intercept; give at least two, "
@@ -531,25 +529,24 @@ class RidgeEnsembleBase(BaseEstimator):
         self.loo_error_, self.ridge_ = error, float(fitted.ridge[0]) if is_common else fitted.ridge.copy()
         self.ensemble_ = Ensemble(plan, fitted.ridge, self.readout_noise, decided or aggregation, fitted.row_fractions)
         self.subset_plan_, self.n_estimators_, self.estimators_features_ = plan, len(places), list(plan.measurements)
-        # If coefficients go to disk, members have none in memory.
-        scratch = getattr(self, "_scratch", None) if isinstance(rows, ColumnRows) else None
-        kept = list(zip(losses.paths, places, strict=True)) if scratch is None else []
-        self._members = FittedMembers.centred_on(
-            plan,
-            [path.coefficients(int(place)) for path, place in kept],
-            [path.feature_means for path, _ in kept],
-            [path.target_means for path, _ in kept],
-            None if sets is None and kept else rows.centred_targets[1],
-        )
+        scratch = getattr(self, "_scratch", None)
+        paths = losses.paths if scratch is None else []  # if coefficients go to disk, members have none in memory
+        coefs = [path.coefficients(int(places[r])) for r, path in enumerate(paths)]
+        centres = [coefs[r] @ plan.measure(r, path.feature_means) for r, path in enumerate(paths)]
+        intercepts = [path.target_means - centre for path, centre in zip(paths, centres, strict=True)]
+        mean = rows.centred_targets[1]
+        if sets is None and scratch is None:
+            mean = sum((path.target_means for path in paths), mean * 0.0) / len(paths)
+        self._members = FittedMembers(plan, coefs, intercepts, mean)
         linear = aggregation if aggregation.is_linear else Mean()
         self._member_moments = moments = losses.moments(places[None], linear).of_batch(0)
         self.risk_matrix_ = moments.pairs if moments.pairs.ndim == 2 else moments.pairs.sum(axis=0)
         self._member_weights = taken.weights if aggregation.fits_weights else linear.weights(moments)
-        self._map = (
-            self._members.collapse(self._member_weights)
-            if scratch is None or not isinstance(rows, ColumnRows)
-            else (np.empty(0), written_map(scratch, rows, plan, losses.paths, places, self._member_weights))
-        )
+        if scratch is None:
+            self._map = self._members.collapse(self._member_weights)
+        else:
+            assert isinstance(rows, ColumnRows)
+            self._map = np.empty(0), written_map(scratch, rows, plan, losses.paths, places, self._member_weights)
 
     def _absorb(
         self, X: Features, targets: FloatArray, weights: FloatArray | None, aggregations: Sequence[Aggregation]
@@ -559,8 +556,7 @@ class RidgeEnsembleBase(BaseEstimator):
         before = getattr(self, "_moments", ())
         new = []
         for part in pieces_of(features.shape[0], sum(each.n_samples for each in before)):
-            some = features[np.arange(part.start, part.stop)] if is_sparse(features) else features[part]
-            new.append(moments_of(some, y[:, part], None if w is None else w[part]))
+            new.append(moments_of(features[part], y[:, part], None if w is None else w[part]))
         if not before:
             self._stream_seed = self._seeds()[0]
         self._moments: tuple[RowMoments, ...] = thinned([*before, *new])

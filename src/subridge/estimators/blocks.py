@@ -284,16 +284,17 @@ def block_moments(
     n, slab, found = len(X), max(1, _BLOCK // (8 * max(width, len(targets)))), []
     ends = np.linspace(0, n, min(pieces, n) + 1).round().astype(int).tolist()
     parts = [slice(*each) for each in pairwise(ends)] if n_before is None or not n else pieces_of(n, n_before)
-    for part in parts if n else ():
+    for part in parts:
         slabs = []
         for start in range(part.start, part.stop, slab):
             rows = slice(start, min(start + slab, part.stop))
             values, gaps = X[rows].astype(np.float64), np.zeros(width, dtype=np.int64)
             if not np.isfinite(values.sum(axis=0)).all():
-                empty = np.isnan(values)
-                if np.isinf(values).any():
-                    raise DataError(f"X contains infinity in column {int(np.isinf(values).any(axis=0).argmax())}")
-                gaps += 0 if fill is not None else empty.sum(axis=0)
+                infinite, empty = np.isinf(values).any(axis=0), np.isnan(values)
+                if infinite.any():
+                    raise DataError(f"X contains infinity in column {infinite.argmax()}")
+                if fill is None:
+                    gaps = empty.sum(axis=0)
                 values = np.where(empty, 0.0 if fill is None else fill, values)
             own = moments_of(values, targets[:, rows], None if weights is None else weights[rows])
             slabs.append(replace(own, gaps=gaps))
@@ -330,7 +331,8 @@ def predicted(model: Any, X: Any, tail: tuple[int, ...]) -> Array:
         import dask.array as da
         from dask.delayed import delayed
 
-        sizes, shared = getattr(X, "chunks", [[math.nan] * X.npartitions])[0], delayed(model, traverse=False)
+        sizes = getattr(X, "chunks", [[math.nan] * X.npartitions])[0]
+        shared = delayed(model, traverse=False)
         blocks = zip(_dask_table(X, None, None).blocks, sizes, strict=True)
         found = [da.from_delayed(shared.predict(each.X), (m, *tail), np.float64) for each, m in blocks]
         return da.concatenate(found)  # type: ignore[no-any-return]
@@ -397,18 +399,17 @@ def written_map(
     """
     import zarr
 
-    means, (C, k) = paths[0].target_means, (len(rows.targets), len(paths))
-    shares = np.broadcast_to(weights, (C, k)).T[:, :, None]
+    C, M = len(rows.targets), plan.n_features
+    shares = np.broadcast_to(weights, (C, len(paths))).T[:, :, None]
     duals = [share * path.dual(int(place)) for share, path, place in zip(shares, paths, places, strict=True)]
-    shape = C, plan.n_features
-    chunks = C, min(rows.columns.step, shape[1])
-    offset = np.zeros(C)
+    chunks = C, min(rows.columns.step, M)
+    intercept = to_numpy(paths[0].target_means).copy()
     # Zeros are no gaps: they are written.
-    array = zarr.create_array(store=str(scratch), shape=shape, chunks=chunks, dtype="f8", fill_value=np.nan)
+    array = zarr.create_array(store=str(scratch), shape=(C, M), chunks=chunks, dtype="f8", fill_value=np.nan)
     for part, found in rows.coefficients(plan, duals):
         array[:, part] = found
-        offset += found @ rows.feature_means[part]
-    return np.asarray(means - offset)
+        intercept -= found @ rows.feature_means[part]
+    return intercept
 
 
 # -- all blocks -----------------------------------------------------------------------------------
@@ -498,7 +499,7 @@ def gather_moments(
         batches = thinned([*batches, *new], n_batches)
     if not batches:
         raise DataError("X has no rows of positive weight")
-    gaps = np.stack([np.asarray(each.gaps) for each in batches]).sum(axis=0)
+    gaps = np.sum([each.gaps for each in batches], axis=0)
     if gaps.any():
         raise gaps_error(gaps, table.names, "fill them, or let gather_moments(missing='mean') fill them with means")
     one_target = len(batches[0].target_means) == 1 and getattr(y, "ndim", 1) == 1
@@ -509,10 +510,12 @@ def moments_for(
     estimator: Any, X: Any, y: Any, weights: Any, least: int, memory: int | None = None, progress: bool = True
 ) -> MomentBatches:
     """The moments that an estimator is fitted to, given or gathered, of at least so many rows; it keeps their names."""
-    if isinstance(X, MomentBatches) and (y is not None or weights is not None):
+    if not isinstance(X, MomentBatches):
+        moments = gather_moments(X, y, weights, memory=memory, progress=progress)
+    elif y is None and weights is None:
+        moments = X
+    else:
         raise ParameterError("moments hold y and sample_weight; leave both out")
-    given = isinstance(X, MomentBatches)
-    moments: MomentBatches = X if given else gather_moments(X, y, weights, memory=memory, progress=progress)
     if moments.n_samples < least:
         raise DataError(
             f"n_samples={counted(moments.n_samples, 'sample')} leaves nothing to fit; give at least {least}"
@@ -528,14 +531,14 @@ def _plan(table: _Table, budget: int) -> tuple[int, int]:
     matrix = 8 * (table.width + 1) * (table.width + table.n_targets)
     fixed = _PROCESS + 4 * _BLOCK + 3 * table.block_bytes
     n_batches = min(BATCHES, (budget - fixed) // matrix - _MATRICES)
+    needed = fixed + (max(n_batches, _LEAST_BATCHES) + _MATRICES) * matrix
     if n_batches < _LEAST_BATCHES:
-        needed = fixed + (_LEAST_BATCHES + _MATRICES) * matrix
         raise BudgetError(
             f"moments of {table.width} columns and {counted(table.n_targets, 'target')}, with blocks of "
             f"{table.block_bytes / 2**20:.0f} MiB, take {needed / 2**30:.1f} GiB, but {budget / 2**30:.1f} GiB may be "
             "used; give more memory=, smaller blocks, or fewer columns or targets"
         )
-    return int(n_batches), fixed + (int(n_batches) + _MATRICES) * matrix
+    return n_batches, needed
 
 
 def _groups(table: _Table, n_batches: int) -> list[list[_Block]]:

@@ -184,8 +184,8 @@ class RidgeEnsembleClassifier(ClassifierMixin, RidgeEnsembleBase):
         if votes_by.fits_weights and self.missing == "drop-members":
             raise ParameterError("missing='drop-members' needs equal votes; use score_weights='equal'")
         self.classes_ = _classes_of(labels)
-        weights = row_weights(sample_weight, len(labels), labels, self.class_weight)
-        left_out = self._fit(features, self._one_hot(labels), weights, groups, aggregations)
+        weights, one_hot = row_weights(sample_weight, len(labels), labels, self.class_weight), self._one_hot(labels)
+        left_out = self._fit(features, one_hot, weights, groups, aggregations)
         self._publish()
         if votes_by.fits_weights:
             voting = WeightedMajority.of_weights(votes_by.weights(self._member_moments))
@@ -195,18 +195,15 @@ class RidgeEnsembleClassifier(ClassifierMixin, RidgeEnsembleBase):
             self._left_out = left_out = replace(left_out, ensemble=self.ensemble_, weights=None, predictions=outputs)
         rows, is_weighted = left_out.rows, left_out.weights is not None
         decision = left_out.predictions / (1 if is_weighted else self.n_estimators_)
-        self.temperature_, self.bias_ = (
-            fit_temperature(decision, rows.targets, rows.weights),
-            np.zeros(len(self.classes_)),
-        )
+        self.temperature_ = fit_temperature(decision, rows.targets, rows.weights)
+        self.bias_ = np.zeros(len(self.classes_))
         if self._is_open:
             self.temperature_, self.bias_ = fit_bias(decision, rows.targets, rows.weights, self.temperature_)
             decision = decision + like(self.bias_, decision)[:, None]
         if is_weighted or votes_by.fits_weights:
             self.loo_error_ = misclassified_share(first_largest(decision), rows.targets, rows.weights)
-        counted, observed = (
-            (self._one_hot(labels) * each).sum(axis=1) for each in (1.0 if weights is None else weights, 1.0)
-        )
+        observed = one_hot.sum(axis=1)
+        counted = observed if weights is None else one_hot @ weights
         self._prevalence = observed / np.where(counted > 0, counted, 1.0)
         self.loo_predictions_ = self._labels_of(decision)
         self.loo_probabilities_ = self._probabilities(decision)

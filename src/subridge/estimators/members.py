@@ -64,35 +64,15 @@ class FittedMembers:
     intercepts: list[Array]
     target_mean: Array
 
-    @classmethod
-    def centred_on(
-        cls,
-        plan: SubsetPlan,
-        coefficients: list[Array],
-        feature_means: Sequence[Array],
-        target_means: Sequence[Array],
-        target_mean: Array | None = None,
-    ) -> "FittedMembers":
-        """Members fitted to centred data: feature means (M,) and target means (C,), one each per member.
-
-        `target_mean` is that of all rows; by default the mean of the members'.
-        """
-        intercepts = [
-            mean - coef @ plan.measure(r, centre)
-            for r, (coef, mean, centre) in enumerate(zip(coefficients, target_means, feature_means, strict=True))
-        ]
-        mean = sum(target_means[1:], target_means[0]) / len(target_means) if target_mean is None else target_mean
-        return cls(plan, coefficients, intercepts, mean)
-
     def collapse(self, weights: FloatArray) -> tuple[Array, Array]:
         """The weighted sum of the members, measured from the target's mean, as one linear map: (C, M) and (C,).
 
         Weights of shape (k,) hold for all targets, of shape (C, k) each for its own.
         """
         first = self.coefficients[0]
-        shape = (len(first), self.plan.n_features)
-        coef = namespace_of(first).zeros(shape, dtype=first.dtype, device=device_of(first))
-        shares = like(np.broadcast_to(weights, (len(first), len(self.coefficients))).T, first)
+        C, M = len(first), self.plan.n_features
+        coef = namespace_of(first).zeros((C, M), dtype=first.dtype, device=device_of(first))
+        shares = like(np.broadcast_to(weights, (C, len(self.coefficients))).T, first)
         intercept = (1.0 - shares.sum(axis=0)) * self.target_mean
         for r, (own, offset) in enumerate(zip(self.coefficients, self.intercepts, strict=True)):
             self.plan.add_lifted(r, shares[r, :, None] * own, coef)
@@ -101,12 +81,11 @@ class FittedMembers:
 
     def outputs(self, X: Features, members: Sequence[int] | IntArray | None = None) -> Array:
         """Outputs of all members, or of some, shape (k, C, n), in the library of X."""
-        found = []
+        found, example = [], example_of(X)
         for r in range(len(self.coefficients)) if members is None else members:
             coef, A = self.coefficients[r], self.plan.measurements[r]
             seen, own = (columns_of(X, A), coef) if A.ndim == 1 else (X, self.plan.lift_rows(r, coef))
-            map_, intercept = (like(each, example_of(X)) for each in (own, self.intercepts[r]))
-            found.append((seen @ map_.T + intercept).T)
+            found.append((seen @ like(own, example).T + like(self.intercepts[r], example)).T)
         return namespace_of(found[0]).stack(found)
 
     def outputs_without(self, X: Features, aggregation: Aggregation, moments: MemberMoments) -> Array:
@@ -172,7 +151,7 @@ class LeftOutEnsemble:
         (k, C), S, plan = self.errors.shape[:2], self.rows.n_units, self.ensemble.plan
         block = max(1, _ENTRIES // (S * C * (k if self.weights is None else 1)))
         for start in range(0, X.shape[0], block):
-            new = X[np.arange(start, min(start + block, X.shape[0]))] if is_sparse(X) else X[start : start + block]
+            new = X[start : start + block]  # type: ignore[index]
             scores = [
                 fit.scores(self._seen(r, new), float(self.ensemble.ridge[r] * plan.subset_sizes[r]))
                 for r, (fit, _, _) in enumerate(self._fits)
@@ -235,10 +214,9 @@ class LeftOutEnsemble:
     @cached_property
     def _shifts(self) -> tuple[Array, Array]:
         """Weights of the members for every target, (k, C), and what leaving out a set changes at x = x̄, (C, S)."""
-        rows, owners, (k, C) = self.rows, self.rows.owners, self.errors.shape[:2]
+        rows, (k, C) = self.rows, self.errors.shape[:2]
         shares = like(np.broadcast_to(np.asarray(self.weights), (C, k)).T, self.errors)
-        one_of_set = np.empty(rows.n_units, dtype=np.intp)
-        one_of_set[owners] = np.arange(len(owners))
+        one_of_set = np.unique(rows.owners, return_index=True)[1]
         # What the weights leave to the mean of the labels changes as that mean.
         of_mean = rows.centred_targets[1][:, None] - take_last(rows.targets - rows.deviations, one_of_set)
         total = (1.0 - shares.sum(axis=0))[:, None] * of_mean

@@ -142,15 +142,15 @@ def weights_along_curve(
     sizes, (B, _, N) = tuple(int(P) for P in n_samples), F.shape
     weights = _zeros(F, B, len(ridges), len(sizes), targets.shape[1], N)
     ordinary, n_dual, segments = plan_curve(sizes, N, ridges, scale=scale, dtype=dtype_name(F))
+    kept = [ridges[place] for place in ordinary]
     for trial in [slice(b, b + 1) for b in range(B)] if is_numpy(F) else [slice(None)]:
-        for place in sorted(set(range(len(ridges))) - set(ordinary)):
-            members = np.full(weights[trial, ...].shape[0], N)
-            weights[trial, place, ...] = refined_curve(
-                F[trial, ...], targets[trial, ...], sizes, members, ridges[place]
-            )
-        if ordinary:
-            kept = [ridges[place] for place in ordinary]
-            found = solve_curve(F[trial, ...], targets[trial, ...], sizes, kept, n_dual, segments)
+        rows, labels = F[trial, ...], targets[trial, ...]
+        for place, ridge in enumerate(ridges):
+            if place not in ordinary:
+                members = np.full(rows.shape[0], N)
+                weights[trial, place, ...] = refined_curve(rows, labels, sizes, members, ridge)
+        if kept:
+            found = solve_curve(rows, labels, sizes, kept, n_dual, segments)
             for source, place in enumerate(ordinary):
                 weights[trial, place, ...] = found[:, source, ...]
     return weights
@@ -161,8 +161,9 @@ def solve_curve(
 ) -> Array:
     """Weights at ordinary ridges by a dual head and anchored segments, shape (B, n_ridges, n_sizes, n_rhs, N)."""
     weights = _zeros(F, F.shape[0], len(ridges), len(sizes), targets.shape[1], F.shape[2])
-    xp, every = namespace_of(F), range(len(ridges))
-    together = [slice(l, l + 1) for l in every] if is_numpy(F) else [slice(None)]  # ridges that are solved at once
+    xp, together = namespace_of(F), [slice(None)]  # ridges that are solved at once
+    if is_numpy(F):
+        together = [slice(l, l + 1) for l in range(len(ridges))]
     if n_dual:
         head = F[:, : sizes[n_dual - 1], :]
         K = _add_gram(head, _zeros(F, F.shape[0], head.shape[1], head.shape[1]))
@@ -331,17 +332,16 @@ def refined_curve(
     for place, (start, P) in enumerate(pairwise([0, *sizes])):
         _add_gram(F[:, start:P, :].mT, gram)
         split = int(np.searchsorted(member_sizes, P))  # the members before it are on the primal side
-        sides = [(range(split), gram)] * (split > 0) + [(range(split, G), kernel[:, :P, :P])] * (split < G)
-        for members, matrices in sides:
-            part = slice(members.start, members.stop)
-            rows, labels = F[part, :P, :], targets[part, :, :P]
-            found, settled = _refined(rows, labels, xp.asarray(matrices[part, ...], copy=True), ridge, matrices is gram)
-            weights[part, place, :, :] = found
-            left += [(g, place) for g in np.asarray(members)[~settled].tolist()]
+        for part, matrices in (slice(0, split), gram), (slice(split, G), kernel[:, :P, :P]):
+            if part.start < part.stop:
+                own = xp.asarray(matrices[part, ...], copy=True)
+                found, settled = _refined(F[part, :P, :], targets[part, :, :P], own, ridge, matrices is gram)
+                weights[part, place, :, :] = found
+                left += [(part.start + g, place) for g in np.flatnonzero(~settled).tolist()]
 
     def solve(which: tuple[int, int]) -> FloatArray:
-        g, P, own = which[0], sizes[which[1]], int(member_sizes[which[0]])
-        return orthogonal_solution(to_numpy(F[g, :P, :own]), to_numpy(targets[g, :, :P]), ridge)
+        g, P = which[0], sizes[which[1]]
+        return orthogonal_solution(to_numpy(F[g, :P, : member_sizes[g]]), to_numpy(targets[g, :, :P]), ridge)
 
     if not left:
         return weights

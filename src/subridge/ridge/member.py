@@ -157,7 +157,7 @@ class MemberFit:
     def uncertainty(self, penalties: FloatArray) -> FloatArray:
         """Relative rounding error of R, shape (L,): of the decomposition, and of directions that it dropped."""
         d = to_numpy(self.spectrum)
-        lost = self.dropped / np.maximum(self.dropped + penalties, _TINY)
+        lost: FloatArray = self.dropped / np.maximum(self.dropped + penalties, _TINY)
         if self.sharpness is None:
             return 4 * EPS * (d[-1:].sum() + penalties) / np.maximum(d[:1].sum() + penalties, _TINY) + lost
         if (lost > _CLEAR).any() and self.has_rank(len(d)):
