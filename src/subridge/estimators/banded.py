@@ -232,7 +232,6 @@ class BandedRidge(MultiOutputMixin, RegressorMixin, BaseEstimator):
         self._has_one_target = Y.ndim == 1
         Y = Y[:, None] if Y.ndim == 1 else Y
         weights = row_weights(sample_weight, n)
-        sets = left_out_sets(groups, 0, weights, n)
         kept = np.arange(n) if weights is None else np.flatnonzero(weights > 0)
         if len(kept) < 2:
             raise DataError(
@@ -244,7 +243,7 @@ class BandedRidge(MultiOutputMixin, RegressorMixin, BaseEstimator):
             Y = select_rows(Y, kept)
         w = None if weights is None else like(weights[kept], example_of(features))
         unlabelled = like(np.zeros((1, len(kept))), example_of(features))
-        rows = training_rows(features, unlabelled, w, self.fit_intercept, sets)
+        rows = training_rows(features, unlabelled, w, self.fit_intercept, left_out_sets(groups, 0, weights, n))
         del features
         refuse_out_of_range(rows)
         warn_once((repeated_rows(rows), large_group(rows)), stacklevel=2)

@@ -138,10 +138,9 @@ def checked_features(estimator: Any, X: MatrixLike, reset: bool, allow_nan: bool
         )
     if not is_tensor(X):
         refuse_odd_table("X", X)
-        finite = "allow-nan" if allow_nan else True
-        rules = {"accept_sparse": ("csr", "csc"), "dtype": np.float64, "ensure_all_finite": finite}
+        rules = {"accept_sparse": ("csr", "csc"), "ensure_all_finite": "allow-nan" if allow_nan else True}
         try:
-            found = validate_data(estimator, X, reset=reset, **rules, **labels)
+            found = validate_data(estimator, X, reset=reset, dtype=np.float64, **rules, **labels)
         except ValueError as error:
             if "Input y contains" in str(error):
                 raise DataError("y contains NaN or infinity; replace or drop those rows") from error
@@ -518,7 +517,7 @@ class RidgeEnsembleBase(BaseEstimator):
     ) -> None:
         """Set what was fitted from the candidate that was taken; members may be combined by another aggregation."""
         losses, places, plan = taken.losses, taken.places, taken.offer.plan
-        aggregation, fitted, sets = losses.aggregation, taken.ensemble, taken.offer.row_sets
+        aggregation, fitted = losses.aggregation, taken.ensemble
         scope = self.ridge_scope if isinstance(self.ridge, str) else None
         if scope is not None:
             self.ridge_path_ = taken.ridges
@@ -535,7 +534,7 @@ class RidgeEnsembleBase(BaseEstimator):
         centres = [coefs[r] @ plan.measure(r, path.feature_means) for r, path in enumerate(paths)]
         intercepts = [path.target_means - centre for path, centre in zip(paths, centres, strict=True)]
         mean = rows.centred_targets[1]
-        if sets is None and scratch is None:
+        if taken.offer.row_sets is None and scratch is None:
             mean = sum((path.target_means for path in paths), mean * 0.0) / len(paths)
         self._members = FittedMembers(plan, coefs, intercepts, mean)
         linear = aggregation if aggregation.is_linear else Mean()
@@ -576,17 +575,19 @@ class RidgeEnsembleBase(BaseEstimator):
         )
         squares = rows.column_squares if rows.scales is None else np.ones(1)
         warn_once([unequal_scales(squares, getattr(self, "feature_names_in_", None))], stacklevel=4)
-        decided, is_searched = aggregations[0], isinstance(self.ridge, str)
+        decided = aggregations[0]
         families = self._families((rows.column_squares > 0) | (not all_rows), seed)
         if decided.decides_classes:  # one ridge, unless a number or subsets are given
             families, aggregations = [families[0][:1]], [Mean()]
+        is_searched = isinstance(self.ridge, str)
         fixed = None if is_searched else self._per_member("ridge", trainable("ridge", self.ridge), families)
         usable = affordable(aggregations, rows.n_samples)
         with np.errstate(invalid="ignore"):  # the error of a single row is infinite
             choice = choose_ensemble(rows, families, usable, self.ridges, self.ridge_scope, self.scoring, fixed)
             taken = choice.kept[choice.taken]
-            self.choice_, error = replace(choice, kept={}), taken.losses.at(taken.places[None]).loss[0]
-            self._keep_candidate(rows, taken, float(error), decided if decided.decides_classes else None)
+            self.choice_ = replace(choice, kept={})
+            error = float(taken.losses.at(taken.places[None]).loss[0])
+            self._keep_candidate(rows, taken, error, decided if decided.decides_classes else None)
 
     # -- predicting -------------------------------------------------------------------------------
 

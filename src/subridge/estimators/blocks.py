@@ -106,8 +106,9 @@ def _table(X: Any, y: Any, weights: Any) -> _Table:
     if block.ndim != 2:
         raise DataError(f"the first batch has X of shape {block.shape}, which must be (n_samples, n_features)")
     called = None if names is None else np.array(names, dtype=object)
-    everything, C = chain([first], batches), _n_targets(first.y)
-    return _Table(everything, block.shape[1], block.dtype, block.nbytes + 8 * C * len(block), called, n_targets=C)
+    C = _n_targets(first.y)
+    size = block.nbytes + 8 * C * len(block)
+    return _Table(chain([first], batches), block.shape[1], block.dtype, size, called, n_targets=C)
 
 
 def _n_targets(y: Any) -> int:
@@ -489,8 +490,8 @@ def gather_moments(
     if store is not None and not in_any_order:
         raise ParameterError("store= needs blocks that can be read in any order; batches of an iterator come once")
     groups, batches = _groups(table, n_batches), tuple[RowMoments, ...]()
-    total, words = len(groups) * (1 + int(fills)), f"rows, {planned / 2**30:.2f} GiB planned"
-    with ProgressBar(words, total, show=progress and in_any_order) as bar:
+    words = f"rows, {planned / 2**30:.2f} GiB planned"
+    with ProgressBar(words, len(groups) * (1 + fills), show=progress and in_any_order) as bar:
         fill = _means(table, groups, bar) if fills else None
         if in_any_order:
             batches = thinned(_batches(table, groups, n_batches, fill, store, (X, y, sample_weight), bar), n_batches)
@@ -550,7 +551,8 @@ def _groups(table: _Table, n_batches: int) -> list[list[_Block]]:
 
 def _means(table: _Table, groups: list[list[_Block]], bar: ProgressBar) -> FloatArray:
     """Means of the columns without what is missing, shape (M,)."""
-    found, work = np.zeros((2, table.width)), partial(_block_sums, width=table.width, dtype=table.dtype)
+    found = np.zeros((2, table.width))
+    work = partial(_block_sums, width=table.width, dtype=table.dtype)
     for _, parts in _run(table, groups or ([each] for each in table.blocks), work):
         found += sum(parts)
         bar.move(1)

@@ -148,14 +148,12 @@ class LeftOutEnsemble:
         For a weighted sum and one target `choose` may skip rows: from bounds (n,) of what leaving out each of them
         changes in any output of the block it returns those that matter, and the answer has only these.
         """
-        (k, C), S, plan = self.errors.shape[:2], self.rows.n_units, self.ensemble.plan
-        block = max(1, _ENTRIES // (S * C * (k if self.weights is None else 1)))
+        k, C = self.errors.shape[:2]
+        penalties = self.ensemble.ridge * self.ensemble.plan.subset_sizes
+        block = max(1, _ENTRIES // (self.rows.n_units * C * (k if self.weights is None else 1)))
         for start in range(0, X.shape[0], block):
             new = X[start : start + block]  # type: ignore[index]
-            scores = [
-                fit.scores(self._seen(r, new), float(self.ensemble.ridge[r] * plan.subset_sizes[r]))
-                for r, (fit, _, _) in enumerate(self._fits)
-            ]
+            scores = [fit.scores(self._seen(r, new), float(penalties[r])) for r, (fit, _, _) in enumerate(self._fits)]
             if self.weights is not None:
                 yield self._weighted(new, scores, choose if C == 1 else None)
                 continue

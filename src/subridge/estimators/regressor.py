@@ -389,9 +389,9 @@ class RidgeEnsembleRegressor(MultiOutputMixin, RegressorMixin, RidgeEnsembleBase
             If the data cannot be used as given, or a parameter needs all rows at once.
         """
         features, labels = training_input(self, X, y, reset=not hasattr(self, "_moments"), numeric=True)
-        weights = row_weights(sample_weight, len(labels))
-        self._has_one_target, targets = labels.ndim == 1, labels.reshape((len(labels), -1)).T
-        self._absorb(features, targets, weights, self._aggregations())
+        self._has_one_target = labels.ndim == 1
+        targets = labels.reshape((len(labels), -1)).T
+        self._absorb(features, targets, row_weights(sample_weight, len(labels)), self._aggregations())
         self._publish()
         return self
 
@@ -496,6 +496,6 @@ class RidgeEnsembleRegressor(MultiOutputMixin, RegressorMixin, RidgeEnsembleBase
         # scikit-learn's check puts the signal in one feature of ten, which an unweighted mean of disjoint members
         # shrinks by 1/k whatever the ridge; fitted weights do not.
         name = self.aggregation.name if isinstance(self.aggregation, Aggregation) else self.aggregation
-        is_open = isinstance(self.n_estimators, str)
-        tags.regressor_tags.poor_score = not is_open and isinstance(name, str) and name in ("mean", "median")
+        is_averaged = isinstance(name, str) and name in ("mean", "median")
+        tags.regressor_tags.poor_score = is_averaged and not isinstance(self.n_estimators, str)
         return tags

@@ -129,8 +129,7 @@ def space_kernels(rows: TrainingRows, spaces: Sequence[IntArray]) -> SpaceKernel
     """Kernels of centred, weighted rows; `spaces` are the columns of each."""
     kernels, scales, n = [], [], rows.n_samples
     for columns in spaces:
-        design = rows.design(columns)
-        K = namespace_of(rows.weights).astype(design.kernel(), rows.weights.dtype)
+        K = namespace_of(rows.weights).astype(rows.design(columns).kernel(), rows.weights.dtype)
         scales.append(float(namespace_of(K).linalg.trace(K)) / n)
         kernels.append(K / (scales[-1] or 1.0))
     alone = SetBatch(np.arange(n)[:, None], np.ones((n, 1), dtype=bool))
@@ -172,9 +171,10 @@ def solve(spaces: SpaceKernels, shares: FloatArray, ridge: float, example: Array
     G = positive_inverse(A)
     del A
     G -= u[:, None] * (u / (1.0 + ridge))
-    batches, centre = spaces.batches, (u - G @ pull) * spaces.roots / norm
+    batches = spaces.batches
     blocks = [xp.take_along_axis(rows.of(G), rows.rows[:, None, :], axis=2) for rows in batches]
     left_out = by_set(batches, [positive_inverse(each) for each in blocks], G) * spaces.roots
+    centre = (u - G @ pull) * spaces.roots / norm
     return Solution(like(left_out, example), [like(each, example) for each in blocks], like(centre, example))
 
 
@@ -303,7 +303,7 @@ class BandedSearch:
     def try_shares(self, shares: FloatArray, tick: Callable[[float], None] = lambda share: None) -> None:
         """See one draw of shares, shape (S,), at the ridges that matter to each target."""
         L, C, draw = len(self.ridges), len(self.loss), Draw(self.spaces, shares, self.rotated)
-        first, here, nearest = len(self.shares) * L, np.full(C, np.inf), np.full(C, -1)
+        here, nearest = np.full(C, np.inf), np.full(C, -1)
         labels = self.seen_by(draw)
         before = np.where(self.loss < _EXPLAINED * self.variation, self.place % L, -1)
         for pass_, (step, close, numbers) in enumerate(_passes(L)):
@@ -315,7 +315,7 @@ class BandedSearch:
             asked = [number for number in numbers if wanted(number).any()]
             for number, solution in zip(asked, draw.at(self.ridges[asked], self.targets) if asked else (), strict=True):
                 seen = np.flatnonzero(wanted(number))  # fewer than before if a ridge of this pass was better
-                losses = self._see(solution, seen, labels, first + number)
+                losses = self._see(solution, seen, labels, len(self.shares) * L + number)
                 nearest[seen] = np.where(losses < here[seen], number, nearest[seen])
                 here[seen] = np.fmin(here[seen], losses)
             tick(len(numbers) / L)
@@ -340,8 +340,8 @@ class BandedSearch:
         return losses
 
     def _see_block(self, solution: Solution, at: IntArray, seen_by: Callable[[Array], Array]) -> Array:
-        xp, padded = namespace_of(self.targets), np.resize(at, -(-len(at) // _ALIGNED) * _ALIGNED)
-        where = index_on(self.targets, padded)
+        xp = namespace_of(self.targets)
+        where = index_on(self.targets, np.resize(at, -(-len(at) // _ALIGNED) * _ALIGNED))
         labels, where = seen_by(where), where[: len(at)]
         errors = solution.left_out @ labels
         parts = self._squares(errors).T[: len(at), :]
@@ -385,7 +385,7 @@ class BandedSearch:
         # By a root that does not depend on the signs of eigenvectors, which differ between libraries.
         inner = root @ (draw.basis.T @ like(rng.standard_normal((n, _PROBES)), root))
         turned = [xp.reshape(root.T @ each, (-1,)) for each in (*(K @ inner for K in kernels), inner)]
-        traces, forms = np.array([[float(a @ b) for b in turned] for a in turned]) / _PROBES, []
+        forms = []
         blocks = self.blocks(np.arange(len(self.loss)))
         for at in [half for block in blocks for half in np.array_split(block, 2)]:  # double precision
             labels = like(take_last(self.targets, at) - take_last(self.means, at), root) * spaces.roots[:, None]
@@ -393,6 +393,7 @@ class BandedSearch:
             del labels
             forms.append([to_numpy(xp.sum(dual * (K @ dual), axis=0)) for K in kernels])
             forms[-1].append(to_numpy(xp.sum(dual * dual, axis=0)))
+        traces = np.array([[float(a @ b) for b in turned] for a in turned]) / _PROBES
         return traces, np.concatenate(forms, axis=1).T / np.maximum(self.variation[:, None] / n, 1e-300)
 
     @property
@@ -426,8 +427,8 @@ def _passes(L: int) -> list[tuple[int, float, list[int]]]:
 
 def random_draws(count: int, alive: BoolArray, rng: np.random.Generator) -> FloatArray:
     """Dirichlet shares at several concentrations in turns, shape (count, S); only spaces that are alive have some."""
-    turns = np.resize(_CONCENTRATIONS, count)
-    gammas = rng.standard_gamma(turns[:, None] * (alive | (not alive.any())))  # X is constant: any shares do
+    turns = np.resize(_CONCENTRATIONS, (count, 1))
+    gammas = rng.standard_gamma(turns * (alive | (not alive.any())))  # X is constant: any shares do
     return np.asarray(gammas / gammas.sum(axis=1, keepdims=True))
 
 
@@ -444,8 +445,7 @@ def needed_shares(search: BandedSearch, least: int, rng: np.random.Generator) ->
     forms, whose covariance is about T/2 if G makes labels of variance one white. Only the S' spaces that vary are here.
     """
     traces, forms = search.forms(rng)
-    copies = max(0, least - len(forms))
-    errors = rng.multivariate_normal(np.zeros(len(traces)), traces / 2, copies, method="eigh")
+    errors = rng.multivariate_normal(np.zeros(len(traces)), traces / 2, max(0, least - len(forms)), method="eigh")
     forms = np.maximum(np.vstack([forms, np.resize(forms, errors.shape) + errors]), 0.0)
     strengths = np.ones_like(forms)
     for _ in range(_STEPS):  # to the least (a - T⁻¹ q)ᵀ T (a - T⁻¹ q) with no negative a (Lee and Seung 2000)
@@ -485,18 +485,18 @@ def promising_choices(
     needs; the last shape is (count, C).
     """
     shares, weights = needed_shares(search, count, rng)
-    C, logs = len(search.loss), np.log(search.ridges)
+    C = len(search.loss)
     ridges = np.resize(np.log(search.best_ridge), len(shares))
     ridges[C:] += rng.standard_normal(len(ridges) - C)
     points = np.column_stack([shares, _FAR * ridges])
     centres = _centres(points, weights, count, rng)
-    numbers = abs(centres[:, -1:] / _FAR - logs).argmin(axis=1)
-    found, near = _shares_of(centres[:, :-1], search), min(count, max(_NEAR, -(-count // C)))
+    numbers = abs(centres[:, -1:] / _FAR - np.log(search.ridges)).argmin(axis=1)
+    near = min(count, max(_NEAR, -(-count // C)))
     seen = np.zeros((count, C), dtype=bool)
     for at in np.split(np.arange(C), range(_PICKED, C, _PICKED)):
         far = (centres**2).sum(axis=1) - 2 * points[at] @ centres.T
         seen[np.argpartition(far, near - 1, axis=1)[:, :near], at[:, None]] = True
-    return found, numbers, seen
+    return _shares_of(centres[:, :-1], search), numbers, seen
 
 
 def search_shares(

@@ -140,9 +140,9 @@ def correlated_rows(errors: Array, rows: TrainingRows) -> SubridgeWarning | None
     Neighbours are the nearest rows that were not left out together. Rows that are sorted by their labels are passed
     over: their order is not that of time.
     """
-    n, sets, targets = rows.n_samples, rows.left_out, to_numpy(rows.targets)
+    sets, targets = rows.left_out, to_numpy(rows.targets)
     steps = np.diff(targets.argmax(axis=0) if len(targets) > 1 else targets[0])
-    if n < _LEAST_ROWS or (steps >= 0).all() or (steps <= 0).all():
+    if rows.n_samples < _LEAST_ROWS or (steps >= 0).all() or (steps <= 0).all():
         return None
     lag = 1 if sets is None or sets.is_partition else (sets.largest + 1) // 2
     apart = rows.owners[:-lag] != rows.owners[lag:]
@@ -153,8 +153,9 @@ def correlated_rows(errors: Array, rows: TrainingRows) -> SubridgeWarning | None
     scales = np.sqrt((e**2).mean(axis=1, keepdims=True))
     e = e / np.where(scales > 0, scales, 1.0)  # targets without errors count nothing
     products = (e[:, :-lag] * e[:, lag:])[:, apart].sum(axis=0) / max(np.count_nonzero(scales), 1)
-    correlation, spread = float(products.mean()), float(products.std()) / len(products) ** 0.5
-    if correlation < _CORRELATION or correlation < _SIGNIFICANCE * max(spread, len(products) ** -0.5):
+    correlation = float(products.mean())
+    error = max(float(products.std()), 1.0) / len(products) ** 0.5
+    if correlation < max(_CORRELATION, _SIGNIFICANCE * error):
         return None
     remedy = f"a larger gap than {lag - 1}" if lag > 1 else "gap=, or groups= for rows that belong together"
     return CorrelatedRowsWarning(

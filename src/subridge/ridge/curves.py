@@ -112,8 +112,9 @@ def dual_cost(n_samples: Sequence[int], n_features: int, n_ridges: int, n_dual: 
 
 def segment_cost(n_samples: Sequence[int], n_features: int, start: int, stop: int) -> float:
     """Operations of one ridge on a segment: its anchor, and the sizes that lean on it; whitening counts twice."""
-    N, m, n = n_features, n_samples[stop - 1] - n_samples[start], stop - start - 1
-    further = 2 * N * N * m + m * m * N + factor_cost(m) + n * (2 * m * m + 2 * m * N + 2 * N * N)
+    N, m = n_features, n_samples[stop - 1] - n_samples[start]
+    solves = (stop - start - 1) * (2 * m * m + 2 * m * N + 2 * N * N)
+    further = 2 * N * N * m + m * m * N + factor_cost(m) + solves
     return factor_cost(N) + 4 * N * N + further
 
 
@@ -168,8 +169,9 @@ def solve_curve(
         head = F[:, : sizes[n_dual - 1], :]
         K = _add_gram(head, _zeros(F, F.shape[0], head.shape[1], head.shape[1]))
         for part in together:
-            kept, L = weights[:, part, :n_dual, :, :], len(ridges[part])
-            lower, z = _factor(_shifted(K, ridges[part]), xp.repeat(targets[:, :, : K.shape[1]], L, axis=0))
+            kept = weights[:, part, :n_dual, :, :]
+            right = xp.repeat(targets[:, :, : K.shape[1]], len(ridges[part]), axis=0)
+            lower, z = _factor(_shifted(K, ridges[part]), right)
             u = xp.reshape(_masked_back_solve(lower, z, sizes[:n_dual]), (F.shape[0], -1, K.shape[1]))
             kept[...] = xp.reshape(batched_product(u, head), kept.shape)
     if segments:
@@ -225,9 +227,9 @@ def _masked_back_solve(lower: "BlockedFactor | _LapackFactor", z: Array, sizes: 
 
     Shape (batch, n_sizes · n_rhs, P).
     """
-    xp, (batch, n_rhs, P) = namespace_of(z), z.shape
+    batch, n_rhs, P = z.shape
     inside = like(np.arange(P) < np.asarray(sizes)[:, None], z)[None, :, None, :]
-    rows = xp.reshape(inside * z[:, None, :, :], (batch, len(sizes) * n_rhs, P))
+    rows = namespace_of(z).reshape(inside * z[:, None, :, :], (batch, len(sizes) * n_rhs, P))
     return lower.solve_transposed(rows, [size for size in sizes for _ in range(n_rhs)])
 
 
@@ -359,8 +361,8 @@ def _refined(rows: Array, labels: Array, matrices: Array, ridge: float, is_prima
 
     Matrices are ``FᵀF + λ`` if `is_primal`, else ``FFᵀ + λ``, in lower triangles, and overwritten.
     """
-    xp = namespace_of(rows)
-    lower, z = _factor(matrices, batched_product(labels, rows) if is_primal else xp.asarray(labels, copy=True))
+    right = batched_product(labels, rows) if is_primal else namespace_of(labels).asarray(labels, copy=True)
+    lower, z = _factor(matrices, right)
     u = lower.solve_transposed(z)
     w = step = u if is_primal else batched_product(u, rows)
     for _ in range(_STEPS):

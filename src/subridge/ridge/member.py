@@ -236,9 +236,9 @@ class MemberFit:
         # A share of 1e-9 may be rounding, but its effect on the labels is the root of that. It is dropped only if the
         # penalty leaves nothing larger beside it, or if a careful decomposition resolves the root.
         kept = ~interpolated | (sums[:-1] > hidden)
-        numerator, denominator = fits[:-1] + rest * kept[:, None, :], sums[:-1] + slack * kept
+        denominator = sums[:-1] + slack * kept
         with np.errstate(invalid="ignore"):
-            errors = numerator / denominator[:, None, :]
+            errors = (fits[:-1] + rest * kept[:, None, :]) / denominator[:, None, :]
             # Both are of order p where H_ii = 1, and their ratio tends to (K⁺g)_i/(K⁺)_ii with K = FFᵀ.
             for index in np.flatnonzero(penalties == 0).tolist():
                 errors[index][:, interpolated] = (((A / d) @ Qt) / ((1 / d) @ squares))[:, interpolated]
@@ -314,19 +314,18 @@ class MemberFit:
         # Rounding mixes directions of tiny variance with the intercept's, whose variance is zero.
         Qt = self.left - (self.left @ u)[:, None] * u
         A, gains = targets @ Qt.T, 1 / (d + _column(penalties, d))
-        L, C, rank = len(penalties), len(targets), len(d)
         inside = _filtered(A, gains, Qt)  # Bg
         outside = targets * 0.0 if self.spans_samples else targets - A @ Qt  # Pg
         for batch in sets.batches:
             m = batch.rows.shape[1]
-            most = max(1, _ENTRIES // (m * max(rank, m, 1)))
+            most = max(1, _ENTRIES // (m * max(len(d), m)))
             for start in range(0, len(batch.rows), most):
                 part = SetBatch(batch.rows[start : start + most], batch.answered[start : start + most])
                 Q, a = (xp.permute_dims(part.of(each), (1, 2, 0)) for each in (Qt, outside))
                 b = xp.permute_dims(part.of(inside), (0, 2, 3, 1))
                 block = xp.asarray(Q, copy=True), part.of(u), a, b
                 solved, gaps, hard = self._solve_sets(block, penalties, gains, shares)
-                errors, off = xp.permute_dims(xp.stack(solved), (0, 3, 1, 2)), np.zeros((L, C))
+                errors, off = xp.permute_dims(xp.stack(solved), (0, 3, 1, 2)), np.zeros((len(penalties), len(targets)))
                 norms = np.linalg.norm(to_numpy(errors), axis=-1)
                 hard |= (shares[:, None, None] * size[:, None] > _NOTICED * gaps[:, None, :] * norms).any(axis=(0, 1))
                 for g in np.flatnonzero(hard).tolist():
@@ -464,7 +463,7 @@ def factorise(
     array([1., 9.])
     """
     A, u = plan.measurements[r], rows.intercept_direction
-    design, n, N = rows.design(A), rows.n_samples, len(A)
+    design, N = rows.design(A), len(A)
     by_features, rank = rows.room > N, min(N, rows.room)
     if not by_features:
         side = design.kernel()
@@ -479,7 +478,7 @@ def factorise(
     limit = gram_limit if rows.left_out is None else _SETS_GRAM_LIMIT
     if top > 0 and max(float(d[0]), 0.0) + least_penalty < limit * top:
         return factorise_carefully(rows, A)
-    small = int((d[:rank] <= EPS * max(n, N) * max(top, 0.0)).sum())  # d ascends
+    small = int((d[:rank] <= EPS * max(rows.n_samples, N) * max(top, 0.0)).sum())  # d ascends
     dropped = max(float(d[small - 1]), 0.0) + 4 * EPS * top if small else 0.0
     d, vectors = d[small:rank], vectors[:, small:rank]
     if not by_features:
@@ -492,8 +491,8 @@ def factorise(
 
 def factorise_carefully(rows: TrainingRows, measurement: IntArray) -> MemberFit:
     """The decomposition of the rows themselves, which keeps the digits of columns of any scale."""
-    Ft, u = rows.design(measurement).dense(), rows.intercept_direction
-    *parts, sharpness, dropped = decompose_carefully(to_numpy(Ft), to_numpy(u), rows.room)
+    Ft = rows.design(measurement).dense()
+    *parts, sharpness, dropped = decompose_carefully(to_numpy(Ft), to_numpy(rows.intercept_direction), rows.room)
     left, spectrum, right = (like(part, Ft) for part in parts)
     noise = _ORTHONORMAL_NOISE
     return MemberFit(rows, measurement, left, spectrum, right, noise, max(sharpness, noise), dropped)
@@ -648,8 +647,8 @@ class MemberPath:
         rows, self._noise, self.penalties = fit.rows, noise, penalties
         self.rows, self.feature_means = rows, rows.feature_means
         self._targets, self.target_means = rows.centred_targets if noise is None else rows.centred(rows.targets - noise)
-        lines, rank = len(penalties) * len(self._targets), len(fit.spectrum)
-        is_short = keep_errors or lines <= (4 if lines * rows.n_samples <= _SMALL else 1) * rank
+        lines = len(penalties) * len(self._targets)
+        is_short = keep_errors or lines <= (4 if lines * rows.n_samples <= _SMALL else 1) * len(fit.spectrum)
         places = np.arange(len(penalties)) if is_short else np.array([penalties.argmin()])
         self._fit, found = trusted(fit, self._targets, penalties[places])
         self.rank = len(self._fit.spectrum)
@@ -684,16 +683,17 @@ class MemberPath:
 
     def dual(self, index: int | IntArray) -> Array:
         """α with coefficients ``α F``, at one ridge, or at one for each target; shape (C, n)."""
-        fit, p = self._fit, self.penalties[index].reshape((-1, 1))
-        return (self._projected / (fit.spectrum + like(p, fit.spectrum))) @ fit.left
+        fit = self._fit
+        p = like(self.penalties[index].reshape((-1, 1)), fit.spectrum)
+        return (self._projected / (fit.spectrum + p)) @ fit.left
 
     def pair_errors(self, index: int, left_out: IntArray) -> Array:
         """Errors at one ridge with another row, or set of rows, i left out as well, for each i of m; shape (m, C, n).
 
         Entry j is ``y_j - f_r^(-ij)(x_j)``.
         """
-        sets = self._fit.rows.left_out
-        return self._unweighted(self._fit.pair_errors(float(self.penalties[index]), self._targets, left_out, sets))
+        fit, p = self._fit, float(self.penalties[index])
+        return self._unweighted(fit.pair_errors(p, self._targets, left_out, fit.rows.left_out))
 
     @property
     def hides_directions(self) -> bool:
@@ -709,8 +709,9 @@ class MemberPath:
         fit, rows, found = self._fit, self._fit.rows, np.empty((len(self.penalties), len(units)))
         gains, left = _scaled_gains(fit, self.penalties), to_numpy(fit.left)
         if rows.left_out is None:
-            squares, u = left[:, units] ** 2, to_numpy(rows.intercept_direction)[units]
-            outside = 0.0 if fit.spans_samples else 1 - u**2 - squares.sum(axis=0)
+            squares = left[:, units] ** 2
+            own_share = to_numpy(rows.intercept_direction)[units] ** 2 + squares.sum(axis=0)
+            outside = 0.0 if fit.spans_samples else 1 - own_share
             # Diagonals of R, R², …
             own, *others = ((gains**j @ squares + outside)[..., None, None] for j in range(1, 6))
             second, fourth = ((gains**j).sum(axis=1, keepdims=True) + rows.room - gains.shape[1] for j in (2, 4))
@@ -762,9 +763,10 @@ def trusted(fit: MemberFit, targets: Array, penalties: FloatArray) -> tuple[Memb
     found = fit.left_out(penalties, targets, sets)
     if not len(fit.spectrum):  # also if squares of columns that vary are less than any float
         doubt = 0.0 if penalties.min() > 0 or fit.has_rank(0) else 1.0
+    elif sets is None and fit.rows.knows_leverages:
+        doubt = doubt_of_rows(fit, targets, penalties, found)
     else:
-        judged_by_rows = sets is None and fit.rows.knows_leverages
-        doubt = doubt_of_rows(fit, targets, penalties, found) if judged_by_rows else found.doubt
+        doubt = found.doubt
     if doubt > _GOOD_ENOUGH and sets is None and fit.sharpness is None:
         return trusted(factorise_carefully(fit.rows, fit.measurement), targets, penalties)
     if doubt > _NOTICED:

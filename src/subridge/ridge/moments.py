@@ -20,7 +20,7 @@ Gram matrix resolves directions down to √ε, about 1e-7 of a column's spread, 
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from copy import deepcopy
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property, reduce
 from itertools import pairwise
 from typing import Any, ClassVar
@@ -72,21 +72,11 @@ class RowMoments:
                 f"a batch of {other.cross.shape[1]} features and {other.cross.shape[0]} targets cannot join "
                 f"{self.cross.shape[1]} and {self.cross.shape[0]}"
             )
-        total = self.total_weight + other.total_weight
-        share = other.total_weight / total
+        share = other.total_weight / (self.total_weight + other.total_weight)
         dx, dy = other.feature_means - self.feature_means, other.target_means - self.target_means
-        summed = RowMoments(
-            self.n_samples + other.n_samples,
-            total,
-            self.squared_weight + other.squared_weight,
-            self.feature_means + share * dx,
-            self.target_means + share * dy,
-            self.gram + other.gram,
-            self.cross + other.cross,
-            self.target_squares + other.target_squares,
-            self.gaps + other.gaps,
-        )
-        return summed._shifted(dx, dy, self.total_weight * share)
+        summed = RowMoments(*(getattr(self, each.name) + getattr(other, each.name) for each in fields(self)))
+        means = {"feature_means": self.feature_means + share * dx, "target_means": self.target_means + share * dy}
+        return replace(summed._shifted(dx, dy, self.total_weight * share), **means)
 
     def uncentred(self) -> "RowMoments":
         """The same rows' moments about zero: what a fit without intercept uses."""
@@ -118,10 +108,11 @@ def moments_of(X: Array | SparseMatrix, targets: Array, sample_weight: Array | N
     with np.errstate(over="ignore", invalid="ignore"):
         rows = training_rows(X, targets, sample_weight)
         design = Design(rows.features, rows.feature_means, rows.root_weights)
-        (g, means), w = rows.centred_targets, rows.weights
+        g, means = rows.centred_targets
         refuse_out_of_range(rows)
         squares = design.gram(), design.onto_features(g), (g * g).sum(axis=1)
-    return RowMoments(rows.n_samples, rows.total_weight, float((w * w).sum()), rows.feature_means, means, *squares)
+    squared_weight = float((rows.weights**2).sum())
+    return RowMoments(rows.n_samples, rows.total_weight, squared_weight, rows.feature_means, means, *squares)
 
 
 def merged(parts: Iterable[RowMoments]) -> RowMoments:
@@ -325,8 +316,8 @@ def moment_rows(batches: Sequence[RowMoments], fit_intercept: bool, standardise:
     """Rows that have the moments of all batches together; with `standardise` in units of the columns' spread."""
     whole = merged(batches)
     used = whole if fit_intercept else whole.uncentred()
-    gram, n = to_numpy(used.gram), whole.n_samples
-    rounding = (n * _EPS * abs(to_numpy(whole.feature_means))) ** 2 * whole.total_weight * float(fit_intercept)
+    gram = to_numpy(used.gram)
+    rounding = (whole.n_samples * _EPS * abs(to_numpy(whole.feature_means))) ** 2 * whole.total_weight * float(fit_intercept)
     squares = np.diagonal(gram)
     sizes = np.sqrt(np.where(squares > rounding, squares, 0.0))
     scales = np.where(sizes > 0, sizes / whole.total_weight**0.5, 1.0) if standardise else None
@@ -354,10 +345,10 @@ def _root(gram: FloatArray, cross: FloatArray, squares: FloatArray, sizes: Float
     """
     M, inverse = len(gram), np.divide(1.0, sizes, out=np.zeros_like(sizes), where=sizes > 0)
     upper, pivots, rank, _ = lapack.dpstrf(gram * inverse[:, None] * inverse)
-    order, root, targets = pivots[:rank] - 1, np.zeros((rank + 1, M)), np.zeros((rank + 1, len(cross)))
+    root, targets = np.zeros((rank + 1, M)), np.zeros((rank + 1, len(cross)))
     root[:rank, pivots - 1] = np.triu(upper)[:rank]
     if rank:
-        targets[:rank] = solve_triangular(upper[:rank, :rank], (cross * inverse)[:, order].T, trans="T")
+        targets[:rank] = solve_triangular(upper[:rank, :rank], (cross * inverse)[:, pivots[:rank] - 1].T, trans="T")
     rest = squares - (targets**2).sum(axis=0)
     targets[rank] = np.sqrt(np.where(rest > M * _EPS * squares, rest, 0.0))
     return root * sizes, targets
@@ -379,9 +370,9 @@ class MomentPath(MemberPath):
     def error_map(self, index: int) -> tuple[float, FloatArray]:
         """a and b, shape (C, M), of the left-out errors ``a g - F b`` in the trace form."""
         fit, p = self._fit, self.penalties[[index]]
-        d, slack, inside = fit.spectrum, float(fit.slack(p)[0]), self._projected
+        d, slack = fit.spectrum, float(fit.slack(p)[0])
         gains = d**0.5 / (d + p) * (-1 / d if fit.spans_samples else 1.0)  # (K + p)⁻¹g in place of the residual
-        map_ = self._plan.lift_rows(self._r, (inside * gains) @ fit.right)  # type: ignore[operator]
+        map_ = self._plan.lift_rows(self._r, (self._projected * gains) @ fit.right)  # type: ignore[operator]
         return np.inf if slack == 0 else float(not fit.spans_samples) / slack, map_ / (slack or 1.0)
 
     def coefficients(self, index: int | IntArray) -> Array:
@@ -438,14 +429,14 @@ class MomentSearch(BandedSearch):
     def try_shares(self, shares: FloatArray, tick: Callable[[float], None] = lambda share: None) -> None:
         """See one draw of shares, shape (S,), at all ridges."""
         parts = np.stack([*self._errors(shares, tick)], axis=-1)  # (L, C, G)
-        sums, first = parts.sum(axis=-1), len(self.shares) * len(self.ridges)
+        sums = parts.sum(axis=-1)
         # At what the others choose, a part is judged.
         outside, places = self._least(sums[:, :, None] - parts if parts.shape[-1] > 1 else parts)
         inside = np.take_along_axis(parts, places[None], axis=0)[0]
         self.inside = np.where(outside < self.outside, inside, self.inside)
         self.outside = np.minimum(outside, self.outside)
         loss, place = self._least(sums)
-        self.place = np.where(loss < self.loss, first + place, self.place)
+        self.place = np.where(loss < self.loss, len(self.shares) * len(self.ridges) + place, self.place)
         self.loss, self.shares = np.minimum(loss, self.loss), np.vstack([self.shares, shares])
 
     def forms(self, rng: np.random.Generator) -> tuple[FloatArray, FloatArray]:
@@ -487,8 +478,8 @@ class MomentSearch(BandedSearch):
 
     def _stretches(self, shares: FloatArray) -> FloatArray:
         """By how much every column is stretched so that one ridge serves all spaces; shape (M,), 0 in no space."""
-        found, scales = np.zeros(len(self.units)), self.spaces.scales
-        for columns, share, scale in zip(self._columns, shares, scales, strict=True):
+        found = np.zeros(len(self.units))
+        for columns, share, scale in zip(self._columns, shares, self.spaces.scales, strict=True):
             found[columns] = np.sqrt(share / (scale or np.inf) * self.units[columns])
         return found
 

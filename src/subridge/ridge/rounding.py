@@ -123,8 +123,8 @@ def _powers() -> IntArray:
 
 def product_of_residues(A: IntArray, B: IntArray) -> IntArray:
     """``A @ B`` modulo the prime, by halves of B, so that sums of up to 2**16 products fit into 63 bits."""
-    high, low = A @ (B >> 16) % _PRIME, A @ (B & 0xFFFF)
-    return ((high << 16) + low) % _PRIME
+    high = A @ (B >> 16) % _PRIME
+    return ((high << 16) + A @ (B & 0xFFFF)) % _PRIME
 
 
 def rank_of_residues(residues: IntArray) -> int:

@@ -15,7 +15,7 @@ from subridge.arrays.types import Array, FloatArray, IntArray
 from subridge.model.checks import one_number, positive_integer, stream, within
 from subridge.model.ensemble import SubsetPlan
 from subridge.model.errors import ParameterError
-from subridge.ridge.member import GRAM_LIMIT, MemberFit, MemberPath, factorise
+from subridge.ridge.member import MemberFit, MemberPath, factorise
 from subridge.ridge.rows import TrainingRows, training_rows
 
 
@@ -59,7 +59,6 @@ def fractions_of_rows(row_sets: Sequence[IntArray], n_samples: int) -> FloatArra
 
 def part_of_rows(rows: TrainingRows, index: IntArray) -> TrainingRows:
     """Some of the rows, centred anew."""
-    assert rows.left_out is None
     assert rows.given is not None
     X = rows.given[index] if is_sparse(rows.given) else select_rows(rows.given, index)
     return training_rows(X, take_last(rows.targets, index), take_last(rows.weights, index), rows.fit_intercept)
@@ -72,7 +71,7 @@ class PartialPath(MemberPath):
         self, rows: TrainingRows, plan: SubsetPlan, r: int, seen: IntArray, penalties: FloatArray, noise: Array | None
     ) -> None:
         own = part_of_rows(rows, seen)
-        fit = factorise(own, plan, r, float(penalties.min()), GRAM_LIMIT)
+        fit = factorise(own, plan, r, float(penalties.min()))
         super().__init__(fit, penalties, None if noise is None else take_last(noise, seen))
         others = np.setdiff1d(np.arange(rows.n_samples), seen)
         self.rows, self._seen, self._others = rows, seen, others
@@ -91,9 +90,10 @@ class PartialPath(MemberPath):
         return found
 
     def errors(self, index: int) -> Array:
-        own, y = super().errors(index), take_last(self.rows.targets, self._others)
+        own = super().errors(index)
         outputs = self.coefficients(index) @ self._new.T + self.target_means[:, None]
-        return take_last(namespace_of(own).concat([own, y - outputs], axis=-1), self._order)
+        others = take_last(self.rows.targets, self._others) - outputs
+        return take_last(namespace_of(own).concat([own, others], axis=-1), self._order)
 
     def pair_errors(self, index: int, left_out: IntArray) -> Array:
         plain, xp = self.errors(index), namespace_of(self._new)
@@ -124,8 +124,9 @@ def paths_on_rows(
 
 def padded(fit: MemberFit, seen: IntArray, n_samples: int) -> MemberFit:
     """The member with zeros for the rows that it does not see, so that leaving these out changes nothing."""
-    d, n = fit.spectrum, len(fit.spectrum)
-    right = fit.design.onto_features(fit.left) / (d**0.5)[:, None] if fit.right is None else fit.right
-    left = like(np.zeros((n, n_samples)), fit.left)
+    right = fit.right
+    if right is None:
+        right = fit.design.onto_features(fit.left) / (fit.spectrum**0.5)[:, None]
+    left = like(np.zeros((len(fit.spectrum), n_samples)), fit.left)
     left[:, seen] = fit.left
     return replace(fit, known_left=left, right=right)
