@@ -5,10 +5,10 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Literal, Self, get_args
+from typing import Any, Literal, Self, get_args
 
 import numpy as np
-from sklearn.utils import check_array, check_random_state
+from sklearn.utils import Tags, check_array, check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from subridge.arrays.namespace import (
@@ -63,9 +63,6 @@ from subridge.ridge.checks import large_group, refuse_out_of_range, repeated_row
 from subridge.ridge.moments import MomentBatches, MomentSearch
 from subridge.ridge.rows import TrainingRows, left_out_groups, training_rows
 from subridge.store.progress import LateBar
-
-if TYPE_CHECKING:
-    from sklearn.utils import Tags
 
 MissingTargets = Literal["raise", "drop"]
 _PATH = np.logspace(-3, 5, 17)  # half decades, as for the ensembles: in units of the mean square of a row
@@ -295,9 +292,7 @@ class BandedRidge(MultiOutputMixin, RegressorMixin, BaseEstimator):
                 setattr(self, name, getattr(self, name)[0])
         return self
 
-    def _begin(
-        self, scales: FloatArray, n_targets: int
-    ) -> tuple[np.random.Generator, FloatArray, FloatArray, int]:
+    def _begin(self, scales: FloatArray, n_targets: int) -> tuple[np.random.Generator, FloatArray, FloatArray, int]:
         """A generator, ridges, shape (L,), shares to try first, shape (D, S), and how many are to follow."""
         rng = np.random.default_rng(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
         self.shares_ = np.empty((n_targets, len(scales)))
@@ -313,10 +308,9 @@ class BandedRidge(MultiOutputMixin, RegressorMixin, BaseEstimator):
                     f"shares must have shape (n_draws, {S}) with rows that sum to one, got shape {shares.shape}"
                 )
             return rng, ridges, shares, 0
-        alive = (scales > 0) | (not scales.any())
         count = count if (scales > 0).sum() > 1 else 1
         promising = count - 1 if self.refine and self.per_target else 0
-        return rng, ridges, first_draws(count - promising, alive, rng), promising
+        return rng, ridges, first_draws(count - promising, (scales > 0) | (not scales.any()), rng), promising
 
     def _keep(self, at: IntArray, search: BandedSearch, total_weight: float) -> None:
         """What a search has found for some targets, and how well it does."""

@@ -581,9 +581,9 @@ class RidgeEnsembleBase(BaseEstimator):
             families, aggregations = [families[0][:1]], [Mean()]
         is_searched = isinstance(self.ridge, str)
         fixed = None if is_searched else self._per_member("ridge", trainable("ridge", self.ridge), families)
-        usable = affordable(aggregations, rows.n_samples)
+        aggregations = affordable(aggregations, rows.n_samples)
         with np.errstate(invalid="ignore"):  # the error of a single row is infinite
-            choice = choose_ensemble(rows, families, usable, self.ridges, self.ridge_scope, self.scoring, fixed)
+            choice = choose_ensemble(rows, families, aggregations, self.ridges, self.ridge_scope, self.scoring, fixed)
             taken = choice.kept[choice.taken]
             self.choice_ = replace(choice, kept={})
             error = float(taken.losses.at(taken.places[None]).loss[0])

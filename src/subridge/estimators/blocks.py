@@ -500,7 +500,7 @@ def gather_moments(
         batches = thinned([*batches, *new], n_batches)
     if not batches:
         raise DataError("X has no rows of positive weight")
-    gaps = np.sum([each.gaps for each in batches], axis=0)
+    gaps = np.asarray(sum(each.gaps for each in batches))
     if gaps.any():
         raise gaps_error(gaps, table.names, "fill them, or let gather_moments(missing='mean') fill them with means")
     one_target = len(batches[0].target_means) == 1 and getattr(y, "ndim", 1) == 1

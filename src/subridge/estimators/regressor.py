@@ -7,9 +7,10 @@ from collections.abc import Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 import numpy as np
+from sklearn.utils import Tags
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
@@ -35,9 +36,6 @@ from subridge.ridge.choose import default_ridges, given_ridges, trainable
 from subridge.ridge.columns import DiskColumns
 from subridge.ridge.moments import MomentBatches, moment_rows
 from subridge.ridge.targets import fit_targets
-
-if TYPE_CHECKING:
-    from sklearn.utils import Tags
 
 _LEAST_RIDGE = 1e-8  # per row, of the mean square of a row; below it `BandedRidge` loses digits
 

@@ -22,7 +22,7 @@ import warnings
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 from scipy.cluster.vq import kmeans2
@@ -60,6 +60,13 @@ _BLOCK = 2**25  # bytes of a block of targets: a larger one makes products no fa
 # Matrices n × n of double precision beside the kernels: those that stay while targets are seen, and those that
 # eigenvectors need before. The latter leave as much room for a block of targets.
 _KEPT, _PASSING = 3, 5.5
+
+Tick: TypeAlias = Callable[[float], None]  # told the share of a draw that is done
+Labels: TypeAlias = Callable[[Array], Array]  # of some targets, shape (n, b), by their numbers
+
+
+def no_tick(share: float) -> None:
+    """Tell nobody."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -193,19 +200,14 @@ class Draw:
         xp = namespace_of(mixture)
         spectrum, self.basis = xp.linalg.eigh(mixture)
         del mixture
-        self._spectrum = xp.where(spectrum < -0.5, np.inf, xp.clip(spectrum, min=0.0))
+        self.spectrum = xp.where(spectrum < -0.5, np.inf, xp.clip(spectrum, min=0.0))
         self._level, self._pull = u @ self.basis / norm, pull @ self.basis / norm
-
-    def root(self, ridge: float) -> Array:
-        """R with ``G = R Rᵀ``, shape (n, n)."""
-        root: Array = self.basis / (self._spectrum + ridge) ** 0.5
-        return root
 
     def at(self, ridges: FloatArray, example: Array) -> Iterator[Solution]:
         """The solutions at positive ridges, one after the other, in the precision of the example."""
         Q, batches, roots = self.basis, self.spaces.batches, self.spaces.roots
         for ridge in ridges.tolist():
-            gain = 1 / (self._spectrum + ridge)
+            gain = 1 / (self.spectrum + ridge)
             blocks = [_gram(rows.of(Q * gain**0.5)) for rows in batches]
             left_out = like(by_set(batches, [positive_inverse(each) for each in blocks], Q * gain), example)
             centre = self._level - gain * self._pull
@@ -286,7 +288,7 @@ class BandedSearch:
         sums = [xp.linalg.vector_norm(rows.of(values), axis=1) ** 2 for rows in self.spaces.batches]
         return self._judges @ xp.astype(xp.concat(sums), self._judges.dtype)
 
-    def seen_by(self, draw: Draw) -> Callable[[Array], Array]:
+    def seen_by(self, draw: Draw) -> Labels:
         """What gives the labels of some targets, shape (n, b), as the solutions of a draw take them."""
         if not draw.rotated:
             return lambda at: self._labels(at, self._shift)
@@ -300,7 +302,7 @@ class BandedSearch:
         """Whether targets are few enough to be rotated by eigenvectors."""
         return len(self.loss) <= _ROTATED * int(self.targets.shape[0])
 
-    def try_shares(self, shares: FloatArray, tick: Callable[[float], None] = lambda share: None) -> None:
+    def try_shares(self, shares: FloatArray, tick: Tick = no_tick) -> None:
         """See one draw of shares, shape (S,), at the ridges that matter to each target."""
         L, C, draw = len(self.ridges), len(self.loss), Draw(self.spaces, shares, self.rotated)
         here, nearest = np.full(C, np.inf), np.full(C, -1)
@@ -328,7 +330,7 @@ class BandedSearch:
         self._see(solution, at, lambda where: self._labels(where, self._shift), place)
         self.shares = np.vstack([self.shares, shares])
 
-    def _see(self, solution: Solution, at: IntArray, seen_by: Callable[[Array], Array], place: int) -> FloatArray:
+    def _see(self, solution: Solution, at: IntArray, seen_by: Labels, place: int) -> FloatArray:
         """Errors of some targets at one choice, shape (b,), and what they keep of it.
 
         The host waits for a card once, when all blocks are on their way.
@@ -339,7 +341,7 @@ class BandedSearch:
         self.loss[at], self.place[better] = np.fmin(losses, self.loss[at]), place
         return losses
 
-    def _see_block(self, solution: Solution, at: IntArray, seen_by: Callable[[Array], Array]) -> Array:
+    def _see_block(self, solution: Solution, at: IntArray, seen_by: Labels) -> Array:
         xp = namespace_of(self.targets)
         where = index_on(self.targets, np.resize(at, -(-len(at) // _ALIGNED) * _ALIGNED))
         labels, where = seen_by(where), where[: len(at)]
@@ -361,7 +363,7 @@ class BandedSearch:
         self.dual[where] = xp.where(better[:, None], dual, self.dual[where])
         return sums
 
-    def total_loss(self, solution: Solution, seen_by: Callable[[Array], Array]) -> float:
+    def total_loss(self, solution: Solution, seen_by: Labels) -> float:
         """Sum over targets of left-out error over variance at one choice."""
         total = 0.0
         for at in self.blocks(np.arange(len(self.loss))):
@@ -380,7 +382,7 @@ class BandedSearch:
         spaces, n = self.spaces, int(self.spaces.roots.shape[0])
         xp, alive = namespace_of(spaces.roots), spaces.scales > 0
         draw = Draw(spaces, alive / alive.sum())
-        root = draw.root(1.0)
+        root: Array = draw.basis / (draw.spectrum + 1.0) ** 0.5  # G = R Rᵀ
         kernels = [K for K, varies in zip(spaces.kernels, alive, strict=True) if varies]
         # By a root that does not depend on the signs of eigenvectors, which differ between libraries.
         inner = root @ (draw.basis.T @ like(rng.standard_normal((n, _PROBES)), root))
@@ -507,7 +509,7 @@ def search_shares(
     n_promising: int,
     rng: np.random.Generator,
     block: int,
-    tick: Callable[[float], None] = lambda share: None,
+    tick: Tick = no_tick,
 ) -> BandedSearch:
     """Search given draws, shape (D, S), then promising choices, which take no longer than so many draws."""
     search = BandedSearch(spaces, targets, ridges, block)
@@ -522,12 +524,7 @@ def search_shares(
 
 
 def search_common_shares(
-    spaces: SpaceKernels,
-    targets: Array,
-    ridges: FloatArray,
-    draws: FloatArray,
-    block: int,
-    tick: Callable[[float], None] = lambda share: None,
+    spaces: SpaceKernels, targets: Array, ridges: FloatArray, draws: FloatArray, block: int, tick: Tick = no_tick
 ) -> BandedSearch:
     """Fit all targets at the choice with the least mean of left-out error over variance."""
     search, table = BandedSearch(spaces, targets, ridges, block), np.empty((len(draws), len(ridges)))

@@ -122,7 +122,7 @@ class ColumnRows(TrainingRows):
         """What members see of one block of columns after the other: places among their own, and Fᵀ, (b_r, n)."""
         for part, values in self.columns.blocks():
             centred = training_rows(values, self.targets, self.weights, self.fit_intercept)
-            own = [np.flatnonzero((A >= part.start) & (A < part.stop)) for A in members]
+            own = [np.flatnonzero((part.start <= A) & (part.stop > A)) for A in members]
             seen = [centred.design(A[each] - part.start).dense() for A, each in zip(members, own, strict=True)]
             yield part, own, seen
 

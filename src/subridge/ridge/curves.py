@@ -218,8 +218,7 @@ def _primal(
                 u = _masked_back_solve(*_factor(_add_gram(V, S), error), further)
                 added = a[:, None, :, :] + xp.reshape(batched_product(u, V), (B * L, len(further), n_rhs, N))
                 rows = xp.concat([rows, xp.reshape(added, (B * L, -1, N))], axis=1)
-            solution = lower.solve_transposed(rows)
-            into[:, part, anchor:stop, :, :] = xp.reshape(solution, (B, L, stop - anchor, n_rhs, N))
+            into[:, part, anchor:stop, :, :] = xp.reshape(lower.solve_transposed(rows), (B, L, stop - anchor, n_rhs, N))
 
 
 def _masked_back_solve(lower: "BlockedFactor | _LapackFactor", z: Array, sizes: Sequence[int]) -> Array:

@@ -159,7 +159,8 @@ class MemberFit:
         d = to_numpy(self.spectrum)
         lost: FloatArray = self.dropped / np.maximum(self.dropped + penalties, _TINY)
         if self.sharpness is None:
-            return 4 * EPS * (d[-1:].sum() + penalties) / np.maximum(d[:1].sum() + penalties, _TINY) + lost
+            lost += 4 * EPS * (d[-1:].sum() + penalties) / np.maximum(d[:1].sum() + penalties, _TINY)
+            return lost
         if (lost > _CLEAR).any() and self.has_rank(len(d)):
             lost = lost * 0.0
         return self.sharpness + lost
@@ -639,8 +640,6 @@ class MemberPath:
     taken from its labels in training.
     """
 
-    _of_penalties: tuple[str, ...] = ("penalties", "degrees", "independent")  # what has an entry for each penalty
-
     def __init__(
         self, fit: MemberFit, penalties: FloatArray, noise: Array | None = None, keep_errors: bool = False
     ) -> None:
@@ -662,7 +661,7 @@ class MemberPath:
     def beyond(self, first: int) -> "MemberPath":
         """The same without the penalties before a place."""
         found = copy(self)
-        for name in self._of_penalties:
+        for name in ("penalties", "degrees", "independent"):
             setattr(found, name, getattr(self, name)[first:])
         found._known = {index - first: errors for index, errors in self._known.items() if index >= first}
         return found

@@ -18,7 +18,7 @@ Gram matrix resolves directions down to √ε, about 1e-7 of a column's spread, 
 """
 
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from copy import deepcopy
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property, reduce
@@ -34,7 +34,7 @@ from subridge.arrays.types import Array, ArrayLike, FloatArray, IntArray, Sparse
 from subridge.model.checks import refuse_beyond_memory
 from subridge.model.ensemble import SubsetPlan
 from subridge.model.errors import DataError
-from subridge.ridge.banded import BandedSearch, SpaceKernels
+from subridge.ridge.banded import BandedSearch, SpaceKernels, Tick, no_tick
 from subridge.ridge.checks import refuse_out_of_range
 from subridge.ridge.member import MemberFit, MemberPath
 from subridge.ridge.rows import Design, LeftOutSets, TrainingRows, left_out_groups, training_rows
@@ -75,8 +75,11 @@ class RowMoments:
         share = other.total_weight / (self.total_weight + other.total_weight)
         dx, dy = other.feature_means - self.feature_means, other.target_means - self.target_means
         summed = RowMoments(*(getattr(self, each.name) + getattr(other, each.name) for each in fields(self)))
-        means = {"feature_means": self.feature_means + share * dx, "target_means": self.target_means + share * dy}
-        return replace(summed._shifted(dx, dy, self.total_weight * share), **means)
+        return replace(
+            summed._shifted(dx, dy, self.total_weight * share),
+            feature_means=self.feature_means + share * dx,
+            target_means=self.target_means + share * dy,
+        )
 
     def uncentred(self) -> "RowMoments":
         """The same rows' moments about zero: what a fit without intercept uses."""
@@ -317,9 +320,9 @@ def moment_rows(batches: Sequence[RowMoments], fit_intercept: bool, standardise:
     whole = merged(batches)
     used = whole if fit_intercept else whole.uncentred()
     gram = to_numpy(used.gram)
-    rounding = (whole.n_samples * _EPS * abs(to_numpy(whole.feature_means))) ** 2 * whole.total_weight * float(fit_intercept)
     squares = np.diagonal(gram)
-    sizes = np.sqrt(np.where(squares > rounding, squares, 0.0))
+    rounding = (whole.n_samples * _EPS * abs(to_numpy(whole.feature_means))) ** 2 * whole.total_weight
+    sizes = np.sqrt(np.where(squares > rounding * fit_intercept, squares, 0.0))
     scales = np.where(sizes > 0, sizes / whole.total_weight**0.5, 1.0) if standardise else None
     root, targets = _root(gram, to_numpy(used.cross), to_numpy(used.target_squares), sizes)
     weights = np.full(len(root), whole.total_weight / len(root))
@@ -418,7 +421,7 @@ class MomentSearch(BandedSearch):
         self.rows = rows = moment_rows(moments.batches, fit_intercept)
         self._groups = None if groups is None else left_out_groups(groups, len(moments.batches)).rows_of_sets
         variances = rows.column_squares * (rows.n_samples / rows.total_weight)
-        self.units = np.where(moments.standardise & (variances > 0), 1 / np.where(variances > 0, variances, 1.0), 1.0)
+        self.units = 1 / np.where(moments.standardise & (variances > 0), variances, 1.0)
         scales = np.array([(rows.column_squares * self.units)[columns].sum() for columns in spaces])
         self.spaces = SpaceKernels([], scales, rows.weights[:0], fit_intercept, LeftOutSets((), True))  # no kernels
         self.variation, self.shares = to_numpy(rows.whole.target_squares), np.empty((0, len(spaces)))
@@ -426,7 +429,7 @@ class MomentSearch(BandedSearch):
         self.loss, self.place = np.full(C, np.inf), np.full(C, -1)
         self.inside, self.outside = np.full((C, G), np.inf), np.full((C, G), np.inf)
 
-    def try_shares(self, shares: FloatArray, tick: Callable[[float], None] = lambda share: None) -> None:
+    def try_shares(self, shares: FloatArray, tick: Tick = no_tick) -> None:
         """See one draw of shares, shape (S,), at all ridges."""
         parts = np.stack([*self._errors(shares, tick)], axis=-1)  # (L, C, G)
         sums = parts.sum(axis=-1)
@@ -460,7 +463,7 @@ class MomentSearch(BandedSearch):
             errors = np.broadcast_to((errors / spread).sum(axis=1, keepdims=True), errors.shape)
         return errors.min(axis=0), errors.argmin(axis=0)
 
-    def _errors(self, shares: FloatArray, tick: Callable[[float], None]) -> Iterator[FloatArray]:
+    def _errors(self, shares: FloatArray, tick: Tick) -> Iterator[FloatArray]:
         """Squared errors of what is left out, weighted sums of shape (L, C), one set after the other."""
         places, roots = range(len(self.ridges)), self._stretches(shares)
         if self._groups is None:
