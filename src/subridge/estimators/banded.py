@@ -36,7 +36,7 @@ from subridge.estimators.base import (
     row_weights,
 )
 from subridge.estimators.blocks import moments_for, predicted
-from subridge.estimators.members import Features, columns_of, example_of
+from subridge.estimators.members import Features, example_of
 from subridge.model.checks import (
     finite_array,
     non_negative,
@@ -61,7 +61,7 @@ from subridge.ridge.banded import (
 )
 from subridge.ridge.checks import large_group, refuse_out_of_range, repeated_rows, warn_once
 from subridge.ridge.moments import MomentBatches, MomentSearch
-from subridge.ridge.rows import TrainingRows, left_out_groups, training_rows
+from subridge.ridge.rows import TrainingRows, left_out_groups, new_rows, training_rows
 from subridge.store.progress import LateBar
 
 MissingTargets = Literal["raise", "drop"]
@@ -418,9 +418,7 @@ class BandedRidge(MultiOutputMixin, RegressorMixin, BaseEstimator):
         new: Features = checked_features(self, X, reset=False)
         dual = like(self._dual, example_of(new))
         for gain, columns in zip(self._gains.T, self.spaces_.values(), strict=True):
-            seen = columns_of(new, columns)
-            seen = like(seen.toarray() if is_sparse(seen) else seen, self._rows.weights)
-            kernel = self._rows.design(columns).onto_samples(seen - take_last(self._rows.feature_means, columns))
+            kernel = self._rows.design(columns).onto_samples(new_rows(new, columns, self._rows.feature_means))
             yield like(kernel, dual) @ dual.T * like(gain, dual)
 
     def predict(self, X: MatrixLike) -> Array:

@@ -606,8 +606,15 @@ class RidgeEnsembleBase(BaseEstimator):
             return outputs.T
         if getattr(self, "_scratch", None) is not None:
             refuse_unwritten("coef_", self._map[0])
-        if is_wide(X):
-            return self._outputs_of_columns(disk_columns(X))
+        if is_wide(X):  # a block of columns at a time
+            check_is_fitted(self)
+            if X.shape[1] != self.n_features_in_ or not self.ensemble_.aggregation.is_linear:
+                raise DataError(
+                    f"X on disk has {X.shape[1]} features; blocks of columns serve weighted sums of "
+                    f"{self.n_features_in_}, other aggregations need X in memory"
+                )
+            parts = (self._map[0][:, part] @ values.T for part, values in disk_columns(X).blocks())
+            return sum(parts, start=self._map[1][:, None])
         (features, is_incomplete), aggregation = self._new_rows(X), self.ensemble_.aggregation
         if is_incomplete:
             return self._members.outputs_without(features, aggregation, self._member_moments)
@@ -616,16 +623,6 @@ class RidgeEnsembleBase(BaseEstimator):
             return (features @ coef.T + intercept).T
         voters = self.n_estimators_ if aggregation.decides_classes else 1
         return aggregation.combine(self._members.outputs(features)) / voters
-
-    def _outputs_of_columns(self, X: DiskColumns) -> Array:
-        """What a weighted sum says of the rows of a wide table on disk, shape (C, m), a block of columns at a time."""
-        check_is_fitted(self)
-        if X.shape[1] != self.n_features_in_ or not self.ensemble_.aggregation.is_linear:
-            raise DataError(
-                f"X on disk has {X.shape[1]} features; blocks of columns serve weighted sums of {self.n_features_in_}, "
-                "other aggregations need X in memory"
-            )
-        return sum((self._map[0][:, part] @ values.T for part, values in X.blocks()), start=self._map[1][:, None])
 
     def _without_each(self, X: MatrixLike, method: str) -> tuple[LeftOutEnsemble, Features]:
         """The ensemble without each left-out set, which needs the rows of the fit, and complete rows to predict."""

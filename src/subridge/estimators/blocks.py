@@ -31,7 +31,7 @@ from subridge.ridge.columns import ColumnRows, DiskColumns, gaps_error
 from subridge.ridge.member import MemberPath
 from subridge.ridge.moments import BATCHES, MomentBatches, RowMoments, merged, moments_of, pieces_of, thinned
 from subridge.store.progress import LateBar, ProgressBar
-from subridge.store.tasks import Arrays, TaskStore, place_of
+from subridge.store.tasks import TaskStore, place_of
 
 _BLOCK = 2**25  # bytes of a block that is read at once, as float64, and of a slab that is centred at once
 _FAN_IN = 8  # blocks that one task reads, and moments that one merges: a power of two, so that all trees are the same
@@ -379,13 +379,6 @@ def new_array(path: str | Path) -> Iterator[Path]:
         shutil.rmtree(scratch, ignore_errors=True)
 
 
-def opened(path: str | Path) -> Any:
-    """An array on disk, to be read."""
-    import zarr
-
-    return zarr.open_array(str(place_of(path)), mode="r")
-
-
 def written_map(
     scratch: Path,
     rows: ColumnRows,
@@ -589,7 +582,9 @@ def _batches(
         about = [*map(_identity, given), str(table.dtype), n_blocks, len(groups), None if fill is None else fill.sum()]
         kept = TaskStore(store, hashlib.sha256(repr(about).encode()).hexdigest(), 1, "moments of another table")
         tasks = [range(number, number + 1) for number in range(len(groups))]
-        done = {rows.start: _unpacked(arrays) for rows, arrays in kept.sound(tasks, _NAMES)}
+        for rows, arrays in kept.sound(tasks, _NAMES):
+            pieces = zip(*(arrays[name][0] for name in _NAMES), strict=True)
+            done[rows.start] = [RowMoments(int(n), float(w), float(s), *rest) for n, w, s, *rest in pieces]
         bar.move(len(done))
     todo = [number for number in range(len(groups)) if number not in done]
     for number, found in _run(table, [groups[number] for number in todo], work):
@@ -599,11 +594,6 @@ def _batches(
             kept.write(range(todo[number], todo[number] + 1), packed)
         bar.move(1)
     return [each for number in range(len(groups)) for each in done[number]]
-
-
-def _unpacked(arrays: Arrays) -> list[RowMoments]:
-    pieces = zip(*(arrays[name][0] for name in _NAMES), strict=True)
-    return [RowMoments(int(each[0]), float(each[1]), float(each[2]), *each[3:]) for each in pieces]
 
 
 def _run(table: _Table, groups: Iterable[list[_Block]], work: _Work) -> Iterator[tuple[int, list[Any]]]:

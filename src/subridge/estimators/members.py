@@ -34,7 +34,7 @@ from subridge.model.errors import DataError, ParameterError
 from subridge.ridge.classes import softmax
 from subridge.ridge.member import MemberFit, factorise, factorise_members
 from subridge.ridge.row_subsets import padded
-from subridge.ridge.rows import TrainingRows
+from subridge.ridge.rows import TrainingRows, new_rows
 
 _ENTRIES = 1_000_000  # of the largest table over new rows and left-out sets held at once: 8 MB
 _SLACK = 1e-9  # of a share of groups, whose sum is rounded
@@ -153,7 +153,10 @@ class LeftOutEnsemble:
         block = max(1, _ENTRIES // (self.rows.n_units * C * (k if self.weights is None else 1)))
         for start in range(0, X.shape[0], block):
             new = X[start : start + block]  # type: ignore[index]
-            scores = [fit.scores(self._seen(r, new), float(penalties[r])) for r, (fit, _, _) in enumerate(self._fits)]
+            scores = []
+            for penalty, (fit, _, _) in zip(penalties.tolist(), self._fits, strict=True):
+                seen = new_rows(new, fit.measurement, fit.rows.feature_means)
+                scores.append(fit.scores(seen, penalty))
             if self.weights is not None:
                 yield self._weighted(new, scores, choose if C == 1 else None)
                 continue
@@ -221,14 +224,6 @@ class LeftOutEnsemble:
         for r, (_, _, shifts) in enumerate(self._fits):
             total = total + shares[r][:, None] * shifts
         return shares, total
-
-    def _seen(self, r: int, X: Features) -> Array:
-        """What a member sees of new rows, less its means, shape (m, N_r), in the library of the fit."""
-        A = self.ensemble.plan.measurements[r]
-        seen = columns_of(X, A) if A.ndim == 1 else X @ like(A, example_of(X)).T
-        seen = like(seen.toarray() if is_sparse(seen) else seen, self.errors)
-        centre = self.rows if self.parts is None else self.parts[r]
-        return seen - self.ensemble.plan.measure(r, centre.feature_means)
 
     # -- intervals and sets of classes ------------------------------------------------------------
 

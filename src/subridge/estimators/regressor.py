@@ -25,7 +25,7 @@ from subridge.estimators.base import (
     row_weights,
     training_input,
 )
-from subridge.estimators.blocks import disk_columns, moments_for, new_array, opened, predicted
+from subridge.estimators.blocks import disk_columns, moments_for, new_array, predicted
 from subridge.estimators.members import Features, example_of
 from subridge.model.aggregation import Aggregation
 from subridge.model.checks import truth
@@ -36,6 +36,7 @@ from subridge.ridge.choose import default_ridges, given_ridges, trainable
 from subridge.ridge.columns import DiskColumns
 from subridge.ridge.moments import MomentBatches, moment_rows
 from subridge.ridge.targets import fit_targets
+from subridge.store.tasks import place_of
 
 _LEAST_RIDGE = 1e-8  # per row, of the mean square of a row; below it `BandedRidge` loses digits
 
@@ -286,7 +287,10 @@ class RidgeEnsembleRegressor(MultiOutputMixin, RegressorMixin, RidgeEnsembleBase
             self._forget()
             raise
         if coef_path is not None:
-            self._map = opened(coef_path), self._map[1]
+            import zarr
+
+            coef: Any = zarr.open_array(str(place_of(coef_path)), mode="r")
+            self._map = coef, self._map[1]
         self._publish()
         self.loo_predictions_ = self._shaped(left_out.predictions)
         if is_wide(X):

@@ -116,19 +116,15 @@ class RowsOfSets(NamedTuple):
         own = table if self.in_order else xp.take(table, xp.reshape(self.rows, (-1,)), axis=0)
         return xp.reshape(own, (*self.rows.shape, -1))
 
-    def put(self, values: Array, table: Array) -> Array:
-        """Values of each set, shape (G, m, b), in their places in a table, shape (n, b)."""
-        if self.in_order:
-            return namespace_of(table).reshape(values, table.shape)
-        table[self.rows] = values
-        return table
-
 
 def by_set(batches: Sequence[RowsOfSets], matrices: Sequence[Array], table: Array) -> Array:
     """The rows of each set in a table, shape (n, b), times a matrix of their set, shape (G, m, m) for a batch."""
-    found = namespace_of(table).empty_like(table)
+    xp = namespace_of(table)
+    if batches[0].in_order:
+        return xp.reshape(matrices[0] @ batches[0].of(table), table.shape)
+    found = xp.empty_like(table)
     for rows, matrix in zip(batches, matrices, strict=True):
-        found = rows.put(matrix @ rows.of(table), found)
+        found[rows.rows] = matrix @ rows.of(table)
     return found
 
 
@@ -368,8 +364,8 @@ class BandedSearch:
         total = 0.0
         for at in self.blocks(np.arange(len(self.loss))):
             errors = self._squares(solution.left_out @ seen_by(index_on(self.targets, at)))
-            variation = np.where(self.variation[at] > 0, self.variation[at], np.inf)
-            total += float((to_numpy(errors).sum(axis=0) / variation).sum())
+            variation = np.where(self.variation > 0, self.variation, np.inf)[at]
+            total += float((to_numpy(errors) / variation).sum())
         return total
 
     def forms(self, rng: np.random.Generator) -> tuple[FloatArray, FloatArray]:
@@ -427,16 +423,14 @@ def _passes(L: int) -> list[tuple[int, float, list[int]]]:
 # -- shares to try --------------------------------------------------------------------------------
 
 
-def random_draws(count: int, alive: BoolArray, rng: np.random.Generator) -> FloatArray:
-    """Dirichlet shares at several concentrations in turns, shape (count, S); only spaces that are alive have some."""
-    turns = np.resize(_CONCENTRATIONS, (count, 1))
-    gammas = rng.standard_gamma(turns * (alive | (not alive.any())))  # X is constant: any shares do
-    return np.asarray(gammas / gammas.sum(axis=1, keepdims=True))
-
-
 def first_draws(count: int, alive: BoolArray, rng: np.random.Generator) -> FloatArray:
-    """Equal shares, then each space alone, then random shares; shape (count, S)."""
-    return np.vstack([alive / alive.sum(), np.eye(len(alive))[alive], random_draws(count, alive, rng)])[:count]
+    """Equal shares, then each space alone, then random shares; shape (count, S).
+
+    Random shares are Dirichlet's at several concentrations in turns; only spaces that are alive have some.
+    """
+    gammas = rng.standard_gamma(np.resize(_CONCENTRATIONS, (count, 1)) * alive)
+    random = gammas / gammas.sum(axis=1, keepdims=True)
+    return np.vstack([alive / alive.sum(), np.eye(len(alive))[alive], random])[:count]
 
 
 def needed_shares(search: BandedSearch, least: int, rng: np.random.Generator) -> tuple[FloatArray, FloatArray]:

@@ -211,7 +211,12 @@ class MemberFit:
         array([[[-6. , -3. ,  4.5]]])
         """
         if sets is not None:
-            return self._left_out_sets(penalties, targets, sets, doubted)
+            parts, off, total = [], np.zeros(()), np.zeros(())
+            for batch, part, moved in self.set_errors(penalties, targets, sets, doubted):
+                parts.append(batch.answers(part))
+                off, total = off + moved**2, total + to_numpy((part * part).sum(axis=(-2, -1)))
+            joined = take_last(namespace_of(targets).concat(parts, axis=-1), sets.order)
+            return LeftOut(joined, targets[:0], doubt=largest_ratio(off, total))
         Qt, d = self.left, self.spectrum
         A, gains = targets @ Qt.T, self.residual_gains(penalties)
         if not self.rows.knows_leverages:  # the trace stands for them
@@ -255,8 +260,21 @@ class MemberFit:
         gains = (1.0 if self.spans_samples else -d) / (d + p)  # of R, less the identity unless the member spans
         if sets is not None:
             return self._pairs_of_sets(gains, targets, left_out, sets)
-        errors, diagonals, *_ = self.left_out(np.array([p]), targets)
-        return without_partner(errors[0], diagonals[0], self._residual_rows(gains, left_out), left_out)
+        # The formula for pairs, computed as (R_ij e_i - R_jj e_j)/(R_ij²/R_ii - R_jj).
+        (errors,), (diagonal,), *_ = self.left_out(np.array([p]), targets)
+        across, xp, own = self._residual_rows(gains, left_out), namespace_of(errors), take_last(diagonal, left_out)
+        if not float(diagonal.min()) > 0:  # an interpolated row carries no information about others
+            across = across * ((diagonal > 0) & (own > 0)[:, None])
+            diagonal, own = (xp.where(each > 0, each, 1.0) for each in (diagonal, own))
+        across[np.arange(len(left_out)), left_out] = 0.0
+        slack = across * across * (1 / own)[:, None] - diagonal
+        if not float(slack.max()) < -_LEAST_PAIR_SLACK * float(diagonal.max()):
+            usable = slack < -_LEAST_PAIR_SLACK * diagonal
+            across, slack = across * usable, xp.where(usable, slack, -diagonal)
+        found = across[:, None, :] * take_last(errors, left_out).T[:, :, None]
+        found -= errors * diagonal
+        found /= slack[:, None, :]
+        return found
 
     def _residual_rows(self, gains: Array, index: IntArray) -> Array:
         """Rows of R, less those of the identity unless the member spans all samples; shape (m, n)."""
@@ -292,14 +310,6 @@ class MemberFit:
         return xp.stack(found)
 
     # -- sets of rows left out together -----------------------------------------------------------
-
-    def _left_out_sets(self, penalties: FloatArray, targets: Array, sets: LeftOutSets, doubted: bool) -> LeftOut:
-        parts, off, total = [], np.zeros(()), np.zeros(())
-        for batch, errors, moved in self.set_errors(penalties, targets, sets, doubted):
-            parts.append(batch.answers(errors))
-            off, total = off + moved**2, total + to_numpy((errors * errors).sum(axis=(-2, -1)))
-        joined = take_last(namespace_of(targets).concat(parts, axis=-1), sets.order)
-        return LeftOut(joined, targets[:0], doubt=largest_ratio(off, total))
 
     def set_errors(
         self, penalties: FloatArray, targets: Array, sets: LeftOutSets, doubted: bool = True
@@ -420,26 +430,6 @@ def _filtered(A: Array, gains: Array, Qt: Array) -> Array:
 def _column(penalties: FloatArray, example: Array) -> Array:
     """Penalties (L,) as a column (L, 1) in the library of the example."""
     return like(np.asarray(penalties)[:, None], example)
-
-
-def without_partner(errors: Array, diagonal: Array, across: Array, left_out: IntArray) -> Array:
-    """The formula for pairs: errors (C, n), R_ii (n,) and m rows of R (m, n), overwritten; shape (m, C, n).
-
-    It is computed as ``(R_ij e_i - R_jj e_j)/(R_ij²/R_ii - R_jj)``.
-    """
-    xp, own = namespace_of(errors), take_last(diagonal, left_out)
-    if not float(diagonal.min()) > 0:  # an interpolated row carries no information about others
-        across = across * ((diagonal > 0) & (own > 0)[:, None])
-        diagonal, own = (xp.where(each > 0, each, 1.0) for each in (diagonal, own))
-    across[np.arange(len(left_out)), left_out] = 0.0
-    slack = across * across * (1 / own)[:, None] - diagonal
-    if not float(slack.max()) < -_LEAST_PAIR_SLACK * float(diagonal.max()):
-        usable = slack < -_LEAST_PAIR_SLACK * diagonal
-        across, slack = across * usable, xp.where(usable, slack, -diagonal)
-    found = across[:, None, :] * take_last(errors, left_out).T[:, :, None]
-    found -= errors * diagonal
-    found /= slack[:, None, :]
-    return found
 
 
 # -- factorisation --------------------------------------------------------------------------------

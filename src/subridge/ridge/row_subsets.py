@@ -16,7 +16,7 @@ from subridge.model.checks import one_number, positive_integer, stream, within
 from subridge.model.ensemble import SubsetPlan
 from subridge.model.errors import ParameterError
 from subridge.ridge.member import MemberFit, MemberPath, factorise
-from subridge.ridge.rows import TrainingRows, training_rows
+from subridge.ridge.rows import TrainingRows, new_rows, training_rows
 
 
 def number_of_rows(max_samples: float, n_samples: int, fit_intercept: bool) -> int:
@@ -77,12 +77,8 @@ class PartialPath(MemberPath):
         self.rows, self._seen, self._others = rows, seen, others
         self._order = np.argsort(np.concatenate([seen, others]))
         assert rows.given is not None
-        X, A = rows.given[others] if is_sparse(rows.given) else select_rows(rows.given, others), plan.measurements[r]
-        if is_sparse(X):
-            X = X[:, A].toarray() if A.ndim == 1 else X @ A.T
-            self._new = X - plan.measure(r, own.feature_means)
-        else:
-            self._new = plan.measure(r, X - own.feature_means)
+        X = rows.given[others] if is_sparse(rows.given) else select_rows(rows.given, others)
+        self._new = new_rows(X, plan.measurements[r], own.feature_means)
 
     def degrees_without(self, units: IntArray) -> FloatArray:
         found, touched = np.repeat(self.degrees[:, None], len(units), axis=1), np.isin(units, self._seen)

@@ -348,6 +348,18 @@ class TrainingRows:
         return Design(np.ascontiguousarray((measured * roots[:, None]).T), means, roots)
 
 
+def new_rows(X: Array | SparseMatrix, measurement: IntArray, means: Array) -> Array:
+    """What a member sees of new rows X (m, M), less its means (M,); shape (m, N_r), in the library of the means."""
+    A = measurement
+    if A.ndim == 1:
+        seen = X.tocsc()[:, A].toarray() if is_sparse(X) else take_last(X, A)
+        return like(seen, means) - take_last(means, A)
+    own = like(A, means)
+    if is_sparse(X):
+        return X @ own.T - own @ means
+    return (like(X, means) - means) @ own.T
+
+
 def training_rows(
     X: Array | SparseMatrix,
     targets: Array,
