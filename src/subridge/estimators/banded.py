@@ -61,13 +61,13 @@ from subridge.ridge.banded import (
 )
 from subridge.ridge.checks import large_group, refuse_out_of_range, repeated_rows, warn_once
 from subridge.ridge.moments import MomentBatches, MomentSearch
+from subridge.ridge.rounding import EPS
 from subridge.ridge.rows import TrainingRows, left_out_groups, new_rows, training_rows
 from subridge.store.progress import LateBar
 
 MissingTargets = Literal["raise", "drop"]
 _PATH = np.logspace(-3, 5, 17)  # half decades, as for the ensembles: in units of the mean square of a row
 _DIGITS = 1e-7  # relative rounding error above which the user is warned
-_EPS = float(np.finfo(np.float64).eps)
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -274,7 +274,7 @@ class BandedRidge(MultiOutputMixin, RegressorMixin, BaseEstimator):
         self.planned_memory_ = moments.planned_memory
         self._keep(np.arange(len(search.loss)), search, rows.total_weight)
         self.dual_coef_ = search.dual_coefficients()
-        self.intercept_ = rows.whole.target_means * float(self.fit_intercept)
+        self.intercept_ = rows.whole.target_means * self.fit_intercept
         features = np.asarray(rows.features) * search.units[:, None]
         self._rows = TrainingRows(features, rows.targets[:0], rows.feature_means, rows.weights, False)
         return self._publish(spaces, search.spaces.scales)
@@ -326,10 +326,10 @@ class BandedRidge(MultiOutputMixin, RegressorMixin, BaseEstimator):
         """Search and publish, all targets that have the same rows together."""
         n, C = Y.shape
         rng, ridges, draws, n_promising = self._begin(kernels.scales, C)
-        if _EPS * n > _DIGITS * ridges.min():
+        if EPS * n > _DIGITS * ridges.min():
             warnings.warn(
                 AccuracyWarning(
-                    f"left-out errors at ridges={ridges.min():g} may be off by {_EPS * n / ridges.min():.0e} of "
+                    f"left-out errors at ridges={ridges.min():g} may be off by {EPS * n / ridges.min():.0e} of "
                     "themselves; give larger ridges"
                 ),
                 stacklevel=3,
@@ -578,8 +578,8 @@ def _patterns(Y: Array, missing: str) -> list[tuple[IntArray, IntArray]]:
     """Targets that have the same labels, and the rows of these; one pair if none is missing."""
     (n, C), xp = Y.shape, namespace_of(Y)
     gaps = np.zeros((1, C), dtype=bool)
-    if not bool(xp.isfinite(xp.sum(Y))):
-        if bool(xp.any(xp.isinf(Y))):
+    if not xp.isfinite(xp.sum(Y)):
+        if xp.any(xp.isinf(Y)):
             raise DataError("y contains infinity; replace or drop those rows")
         gaps = to_numpy(xp.isnan(Y)).astype(bool)
     if not gaps.any():

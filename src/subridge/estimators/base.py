@@ -117,7 +117,7 @@ def training_input(
         labels: Labels = like(y, example_of(features)) if numeric else to_numpy(y)
         if labels.ndim not in (1, 2) or len(labels) != X.shape[0]:
             raise DataError(f"y must have {X.shape[0]} rows like X, got shape {tuple(labels.shape)}")
-        if numeric and not bool(namespace_of(labels).all(namespace_of(labels).isfinite(labels))):
+        if numeric and not namespace_of(labels).isfinite(labels).all():
             raise DataError("y contains NaN or infinity; replace or drop those rows")
     else:
         features, labels = checked_features(estimator, X, reset, y=y, multi_output=numeric, y_numeric=numeric)
@@ -159,10 +159,10 @@ def checked_features(estimator: Any, X: MatrixLike, reset: bool, allow_nan: bool
     if not xp.isdtype(X.dtype, ("real floating", "integral")):
         raise DataError(f"X must hold real numbers, got {X.dtype}")
     X = xp.astype(X.detach(), xp.float64)
-    if bool(xp.any(xp.isinf(X))) or (not allow_nan and bool(xp.any(xp.isnan(X)))):
+    if xp.any(xp.isinf(X)) or (not allow_nan and xp.any(xp.isnan(X))):
         raise DataError("X contains NaN or infinity; replace or drop those rows")
     if reset:
-        estimator.n_features_in_ = int(X.shape[1])
+        estimator.n_features_in_ = X.shape[1]
     elif X.shape[1] != estimator.n_features_in_:
         raise DataError(
             f"X has {X.shape[1]} features, but {type(estimator).__name__} is expecting "
@@ -350,7 +350,7 @@ class RidgeEnsembleBase(BaseEstimator):
                 f"subset_sizes={self.subset_sizes!r} has no effect on subsets={name!r}; use subsets='overlapping' or "
                 "'projection', or leave it out"
             )
-        number = 1 if isinstance(self.n_estimators, str) else min(int(self.n_estimators), M)
+        number = 1 if is_open else min(int(self.n_estimators), M)
         if name == "auto" and (is_open or number == 1):
             return list(offers(varying, MEMBERS if is_open else (), seed=seed))
         kind, rng = "dirichlet" if name == "auto" else name, np.random.default_rng(seed)
@@ -358,7 +358,7 @@ class RidgeEnsembleBase(BaseEstimator):
         for k in [k for k in MEMBERS if k <= M] if is_open else [number]:
             strategy = read_strategy(kind, StrategyOptions(k, M, self.fraction_spread, self.subset_sizes))
             drawn.append(Offer(f"{k} {kind}", kind, strategy.draw(M, rng), self.fraction_spread))
-        return [*list(offers(varying, (), (), (), seed))[: int(is_open)], drawn]
+        return [*list(offers(varying, (), (), (), seed))[:is_open], drawn]
 
     def _on_rows(self, families: list[list[Offer]], rows: TrainingRows, seed: int) -> list[list[Offer]]:
         """The offers with the rows that their members see; one ridge among others to choose from sees them all."""
@@ -423,7 +423,7 @@ class RidgeEnsembleBase(BaseEstimator):
         """Rows of positive weight, centred, with those that are left out together, and warnings about them."""
         together = left_out_sets(groups, self.gap, weights, X.shape[0])
         X, y, w = _weighted_rows(X, targets, weights)
-        if X.shape[0] < 1 + int(self.fit_intercept):
+        if X.shape[0] < 1 + self.fit_intercept:
             raise DataError(
                 f"n_samples={X.shape[0]} sample leaves nothing to fit beside the intercept; give at least two, "
                 "or set fit_intercept=False"
@@ -597,7 +597,7 @@ class RidgeEnsembleBase(BaseEstimator):
         drops = one_of("missing", self.missing, get_args(Missing)) == "drop-members"
         features: Features = checked_features(self, X, reset=False, allow_nan=drops)
         values = features @ np.ones(features.shape[1]) if is_sparse(features) else features
-        return features, drops and bool(namespace_of(values).any(namespace_of(values).isnan(values)))
+        return features, drops and bool(namespace_of(values).isnan(values).any())
 
     def _outputs(self, X: MatrixLike) -> Array:
         """What the ensemble says of new rows, shape (C, m): labels, mean scores, or shares of votes."""

@@ -198,7 +198,7 @@ def _disk_table(X: Any, y: Any, weights: Any) -> _Table:
 def _dask_table(X: Any, y: Any, weights: Any) -> _Table:
     """The blocks of a Dask array, or the partitions of a Dask frame, with those of the labels."""
     names = np.array(X.columns, dtype=object) if hasattr(X, "columns") else None
-    width = len(X.columns) if names is not None else int(X.shape[1])
+    width = len(X.columns) if names is not None else X.shape[1]
     if names is None:
         X = X.rechunk({1: -1})
     sizes = X.chunks[0] if names is None else (math.nan,) * X.npartitions
@@ -260,7 +260,7 @@ def _numbers(X: Any, y: Any, weights: Any, width: int, dtype: Any) -> tuple[Arra
         raise DataError(f"a block of y has shape {y.shape} and type {y.dtype} for {len(X)} rows of X; give numbers")
     targets = np.atleast_2d(y.T.astype(np.float64))
     if not np.isfinite(targets).all():
-        raise DataError(f"y contains NaN or infinity in {int((~np.isfinite(targets)).sum())} places; drop those rows")
+        raise DataError(f"y contains NaN or infinity in {(~np.isfinite(targets)).sum()} places; drop those rows")
     if weights is None:
         return X, targets, None
     weights = np.asarray(_plain(weights), dtype=np.float64).reshape(-1)

@@ -202,7 +202,7 @@ class LeftOutEnsemble:
                 labels = rows.centred(rows.targets - noise)[0]
                 found.append((fit, *fit.pulls(float(penalties[r]), labels, errors, rows.left_out)))
                 continue
-            seen, pulls, reach = self.row_sets[r], errors * 0.0, float(rows.fit_intercept) / fit.rows.total_weight
+            seen, pulls, reach = self.row_sets[r], errors * 0.0, rows.fit_intercept / fit.rows.total_weight
             pulls[:, seen] = errors[:, seen]
             found.append((padded(fit, seen, rows.n_samples), pulls, pulls * rows.root_weights * reach))
         return found

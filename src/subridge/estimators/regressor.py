@@ -266,7 +266,7 @@ class RidgeEnsembleRegressor(MultiOutputMixin, RegressorMixin, RidgeEnsembleBase
         features: Features | DiskColumns
         if is_wide(X):
             labels = training_input(self, np.zeros((X.shape[0], 1)), y, reset=True, numeric=True)[1]
-            self.n_features_in_, features = int(X.shape[1]), disk_columns(X)
+            self.n_features_in_, features = X.shape[1], disk_columns(X)
         elif coef_path is not None:
             raise ParameterError("coef_path= serves wide tables on disk; leave it out: coef_ is in memory")
         elif isinstance(X, MomentBatches) or is_long(X, y):
@@ -317,13 +317,13 @@ class RidgeEnsembleRegressor(MultiOutputMixin, RegressorMixin, RidgeEnsembleBase
         families = self._families(rows.column_squares > 0, seed)
         plan = families[0][0].plan
         A, k, aggregation = plan.measurements[0], plan.n_members, aggregations[0 if plan.n_members == 1 else -1]
-        ridges = default_ridges(rows.column_squares, rows.n_samples, int(plan.subset_sizes.max()))
+        ridges = default_ridges(rows.column_squares, rows.n_samples, plan.subset_sizes.max())
         if not isinstance(self.ridge, str):
             ridges = self._per_member("ridge", trainable("ridge", self.ridge), families).reshape(1, -1)
         elif self.ridges is not None:
             ridges = given_ridges(self.ridges)
         # One member with a kernel is a BandedRidge of one space, which counts ridges in units of a row's mean square.
-        unit = float(rows.column_squares[A].sum()) / len(A) if A.ndim == 1 else 0.0
+        unit = rows.column_squares[A].sum() / len(A) if A.ndim == 1 else 0.0
         by_kernel = k == 1 and aggregation.is_mean and len(A) >= rows.room and not self.gap
         if by_kernel and unit > 0 and ridges.min() > _LEAST_RIDGE * rows.n_samples * unit:
             del rows  # copies of X and y
@@ -357,7 +357,7 @@ class RidgeEnsembleRegressor(MultiOutputMixin, RegressorMixin, RidgeEnsembleBase
         if groups is not None:
             raise ParameterError("groups= needs the rows, and moments of batches are all there is; fit to rows")
         seed = self._seeds()[0]
-        moments = moments_for(self, X, y, sample_weight, 1 + int(self.fit_intercept))
+        moments = moments_for(self, X, y, sample_weight, 1 + self.fit_intercept)
         rows = moment_rows(moments.batches, self.fit_intercept, moments.standardise)
         self._fit_moments(rows, self._aggregations(), seed)
         self._publish()

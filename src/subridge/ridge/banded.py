@@ -40,9 +40,9 @@ from subridge.arrays.namespace import (
 )
 from subridge.arrays.types import Array, BoolArray, FloatArray, IntArray
 from subridge.model.errors import BudgetError, counted
+from subridge.ridge.rounding import EPS
 from subridge.ridge.rows import LeftOutSets, SetBatch, TrainingRows
 
-_EPS = float(np.finfo(np.float64).eps)
 _JUDGES = 10  # parts of the sets, each judged at what the others choose
 _CONCENTRATIONS = (0.1, 1.0)  # of random shares, in turns: few spaces, or many (himalaya's default)
 _PROBES, _STEPS, _PICKED = 200, 100, 5000  # random vectors, steps to the strengths of spaces, points of k-means
@@ -85,7 +85,7 @@ class SpaceKernels:
     @cached_property
     def batches(self) -> list["RowsOfSets"]:
         """The rows of the sets of each batch, beside the kernels."""
-        everything = np.arange(int(self.roots.shape[0]))
+        everything = np.arange(self.roots.shape[0])
         return [
             RowsOfSets(index_on(self.roots, batch.rows), np.array_equal(batch.rows.ravel(), everything))
             for batch in self.sets.batches
@@ -168,8 +168,8 @@ def centred(spaces: SpaceKernels, shares: FloatArray, along: float) -> tuple[Arr
 def solve(spaces: SpaceKernels, shares: FloatArray, ridge: float, example: Array) -> Solution:
     """The fit at one choice alone, in the precision of the example: an inverse is cheaper than eigenvectors."""
     A, u, pull, norm = centred(spaces, shares, 1.0)
-    xp, n = namespace_of(A), int(A.shape[0])
-    ridge = max(ridge, n**2 * _EPS)  # no eigenvalue exceeds n: smaller ridges drown in rounding
+    xp, n = namespace_of(A), A.shape[0]
+    ridge = max(ridge, n**2 * EPS)  # no eigenvalue exceeds n: smaller ridges drown in rounding
     A += ridge * xp.eye(n, dtype=A.dtype, device=device_of(A))
     G = positive_inverse(A)
     del A
@@ -225,10 +225,10 @@ class MemoryPlan(NamedTuple):
 
 def plan_memory(n_spaces: int, targets: Array, memory: int | None = None) -> MemoryPlan:
     """Fit a block of targets, shape (n, C), into the memory that may be used, in bytes; None for the usual size."""
-    n, C, size = int(targets.shape[0]), int(targets.shape[1]), int(targets.dtype.itemsize)
+    (n, C), size = targets.shape, targets.dtype.itemsize
     column, matrix = 4 * size * n, 8 * n * n  # labels, errors, dual coefficients or squares
     passing = int(_PASSING * matrix)
-    fixed = matrix * (n_spaces + _KEPT) + size * n * C * int(_ROTATED * n >= C)
+    fixed = matrix * (n_spaces + _KEPT) + size * n * C * (_ROTATED * n >= C)
     state = C * (12 * _JUDGES + 64)  # what each target keeps of the search; its block is smaller by so much
     room = (max(_BLOCK, passing) if memory is None else memory - fixed) - state
     if memory is not None and room < max(column, passing - state):
@@ -262,7 +262,7 @@ class BandedSearch:
         self.dual, self.intercept = (xp.zeros(shape, dtype=targets.dtype, **options) for shape in ((C, n), (C,)))
         self.shares = np.empty((0, len(spaces.kernels)))
         self.means = self._weights @ targets / float(xp.sum(self._weights))
-        self._shift = self.means * float(spaces.fit_intercept)  # what the intercept takes before all, for accuracy
+        self._shift = self.means * spaces.fit_intercept  # what the intercept takes before all, for accuracy
         for part in self.blocks(np.arange(C)):
             own = self._labels(index_on(targets, part), self.means) * like(spaces.roots, targets)[:, None]
             self.variation[part] = to_numpy(self._squares(own)).sum(axis=0)
@@ -375,7 +375,7 @@ class BandedSearch:
         is that of equal shares, with as much signal as noise. Only spaces that vary are here. Shapes (S + 1, S + 1) and
         (C, S + 1).
         """
-        spaces, n = self.spaces, int(self.spaces.roots.shape[0])
+        spaces, n = self.spaces, self.spaces.roots.shape[0]
         xp, alive = namespace_of(spaces.roots), spaces.scales > 0
         draw = Draw(spaces, alive / alive.sum())
         root: Array = draw.basis / (draw.spectrum + 1.0) ** 0.5  # G = R Rᵀ
@@ -547,7 +547,7 @@ def left_out_r2(spaces: SpaceKernels, shares: FloatArray, ridge: float, dual: Ar
     if spaces.fit_intercept:
         labels = labels - u[:, None] * (u @ labels / (u @ u))
     W = solution.left_out / u
-    errors, explained = W @ labels, np.zeros((int(dual.shape[0]), len(shares)))
+    errors, explained = W @ labels, np.zeros((dual.shape[0], len(shares)))
     for rows, block in zip(spaces.batches, solution.blocks, strict=True):
         own, pulls = rows.of(errors), block @ rows.of(W)  # G_t·, (G, m, n)
         for s, (share, K) in enumerate(zip(shares.tolist(), spaces.kernels, strict=True)):

@@ -53,7 +53,7 @@ def fit_bias(decision: Array, labels: Array, weights: Array, beta: float) -> tup
         logits = log_softmax(parameters[0] * values + parameters[1:, None], axis=0)
         residual = (np.exp(logits) - smoothed) * w
         slopes = np.append((residual * values).sum(), residual.sum(axis=1))
-        return -float((smoothed * logits * w).sum()) / w.sum(), slopes / w.sum()
+        return -(smoothed * logits * w).sum() / w.sum(), slopes / w.sum()
 
     bounds = [(_LEAST_BETA, _LARGEST_BETA)] + [(None, None)] * C
     found = minimize(loss, np.append(beta, np.zeros(C)), jac=True, method="L-BFGS-B", bounds=bounds).x

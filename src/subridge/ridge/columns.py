@@ -45,7 +45,7 @@ class DiskColumns:
     @property
     def shape(self) -> tuple[int, int]:
         """Rows that are used, and columns."""
-        return len(self.kept), int(self.array.shape[1])
+        return len(self.kept), self.array.shape[1]
 
     @property
     def step(self) -> int:

@@ -152,7 +152,7 @@ class MemberFit:
         if self._residues is None:
             return True
         kept = np.delete(self._residues, np.asarray(without, dtype=np.intp), axis=0)
-        return rank >= 0 and rank_of_residues(kept) <= rank + int(self.rows.fit_intercept)
+        return rank >= 0 and rank_of_residues(kept) <= rank + self.rows.fit_intercept
 
     def uncertainty(self, penalties: FloatArray) -> FloatArray:
         """Relative rounding error of R, shape (L,): of the decomposition, and of directions that it dropped."""
@@ -236,7 +236,7 @@ class MemberFit:
             rest, slack = orthogonal_again(Qt, u, rest, slack)
             noise, hidden = self.sharpness**2, np.inf
         interpolated = slack <= noise
-        if not bool(interpolated.any()):
+        if not interpolated.any():
             diagonals = sums[:-1] + slack
             return LeftOut((fits[:-1] + rest) / diagonals[:, None, :], diagonals)
         # A share of 1e-9 may be rounding, but its effect on the labels is the root of that. It is dropped only if the
@@ -391,7 +391,7 @@ class MemberFit:
         `errors` are the left-out errors in weighted units, shape (C, n). Returns them, or ``Q_sᵀe_s`` of S sets, shape
         (C, ρ, S), and the changes at x = x̄, shape (C, S).
         """
-        reach = self.rows.root_weights * (float(self.rows.fit_intercept) / self.rows.total_weight)
+        reach = self.rows.root_weights * (self.rows.fit_intercept / self.rows.total_weight)
         if sets is None:
             return errors, errors * reach
         xp, pulls, shifts = namespace_of(targets), [], []
@@ -510,13 +510,13 @@ def largest_ratio(off: FloatArray, total: FloatArray) -> float:
 
 def doubt_of_rows(fit: MemberFit, targets: Array, penalties: FloatArray, found: LeftOut) -> float:
     """Estimate of the relative rounding error of left-out errors, at the least penalty, where it is largest."""
-    at, rank, alone = int(penalties.argmin()), len(fit.spectrum), found.alone
+    at, rank, alone = penalties.argmin(), len(fit.spectrum), found.alone
     p = penalties[[at]]
     uncertain = float(fit.uncertainty(p)[0])
     gaps = to_numpy(found.diagonals[at]) * (float(fit.spectrum[0]) + p[0] if fit.spans_samples else 1.0)
-    share = uncertain / float(np.clip(gaps.min(initial=1.0, where=gaps > 0), _TINY, 1.0))
+    share = uncertain / max(float(gaps.min(initial=1.0, where=gaps > 0)), _TINY)
     # Unless the penalty hides it, rows must be alone exactly and not up to rounding only.
-    is_hidden = bool((uncertain < _NOTICED * gaps[alone]).all())
+    is_hidden = (uncertain < _NOTICED * gaps[alone]).all()
     if not is_hidden and not fit.has_rank(rank - len(alone), alone):
         return 1.0
     if fit.sharpness is None or (share < _GOOD_ENOUGH and is_hidden):

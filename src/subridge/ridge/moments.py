@@ -37,10 +37,10 @@ from subridge.model.errors import DataError
 from subridge.ridge.banded import BandedSearch, SpaceKernels, Tick, no_tick
 from subridge.ridge.checks import refuse_out_of_range
 from subridge.ridge.member import MemberFit, MemberPath
+from subridge.ridge.rounding import EPS
 from subridge.ridge.rows import Design, LeftOutSets, TrainingRows, left_out_groups, training_rows
 
 BATCHES = 32  # with so many the standard error of a difference is known to an eighth of itself
-_EPS = float(np.finfo(np.float64).eps)
 _PER_PRODUCT = 32  # bytes: the moments of a batch, those before, their sum, and a member's decomposition
 
 
@@ -136,7 +136,7 @@ def thinned(batches: Sequence[RowMoments], most: int = BATCHES) -> tuple[RowMome
     """At most so many batches of much the same size: the two neighbours with fewest rows are merged."""
     found = list(batches)
     while len(found) > most:
-        at = int(np.argmin([a.n_samples + b.n_samples for a, b in pairwise(found)]))
+        at = np.argmin([a.n_samples + b.n_samples for a, b in pairwise(found)])
         found[at : at + 2] = [found[at] + found[at + 1]]
     return tuple(found)
 
@@ -279,7 +279,7 @@ class MomentRows(TrainingRows):
     @property
     def room(self) -> int:
         """Dimensions of the samples that the intercept leaves."""
-        return self.n_samples - int(self.has_intercept)
+        return self.n_samples - self.has_intercept
 
     @cached_property
     def deviations(self) -> Array:
@@ -288,7 +288,7 @@ class MomentRows(TrainingRows):
 
     @property
     def _slack_of_mean(self) -> float:
-        return max(1 - int(self.has_intercept) / self.n_samples, _EPS)
+        return max(1 - self.has_intercept / self.n_samples, EPS)
 
     @cached_property
     def column_squares(self) -> FloatArray:
@@ -305,7 +305,7 @@ class MomentRows(TrainingRows):
         b = np.zeros((len(weights), self.features.shape[0]))
         for r, (path, place) in enumerate(zip(paths, places, strict=True)):
             assert isinstance(path, MomentPath)
-            share, map_ = path.error_map(int(place))
+            share, map_ = path.error_map(place)
             a, b = a + weights[:, r] * share, b + weights[:, [r]] * map_
         if not np.isfinite(a).all():
             return np.full(len(self.batches), np.inf)
@@ -321,7 +321,7 @@ def moment_rows(batches: Sequence[RowMoments], fit_intercept: bool, standardise:
     used = whole if fit_intercept else whole.uncentred()
     gram = to_numpy(used.gram)
     squares = np.diagonal(gram)
-    rounding = (whole.n_samples * _EPS * abs(to_numpy(whole.feature_means))) ** 2 * whole.total_weight
+    rounding = (whole.n_samples * EPS * abs(to_numpy(whole.feature_means))) ** 2 * whole.total_weight
     sizes = np.sqrt(np.where(squares > rounding * fit_intercept, squares, 0.0))
     scales = np.where(sizes > 0, sizes / whole.total_weight**0.5, 1.0) if standardise else None
     root, targets = _root(gram, to_numpy(used.cross), to_numpy(used.target_squares), sizes)
@@ -353,7 +353,7 @@ def _root(gram: FloatArray, cross: FloatArray, squares: FloatArray, sizes: Float
     if rank:
         targets[:rank] = solve_triangular(upper[:rank, :rank], (cross * inverse)[:, pivots[:rank] - 1].T, trans="T")
     rest = squares - (targets**2).sum(axis=0)
-    targets[rank] = np.sqrt(np.where(rest > M * _EPS * squares, rest, 0.0))
+    targets[rank] = np.sqrt(np.where(rest > M * EPS * squares, rest, 0.0))
     return root * sizes, targets
 
 
@@ -365,9 +365,9 @@ class MomentPath(MemberPath):
 
     def __init__(self, rows: MomentRows, plan: SubsetPlan, r: int, penalties: FloatArray) -> None:
         A = plan.measurements[r]
-        super().__init__(_factorised(rows, A, float(penalties.min())), penalties)
+        super().__init__(_factorised(rows, A, penalties.min()), penalties)
         self._plan, self._r = plan, r
-        self.target_means = to_numpy(rows.whole.target_means) * float(rows.has_intercept)
+        self.target_means = to_numpy(rows.whole.target_means) * rows.has_intercept
         self._scales = 1.0 if rows.scales is None else rows.scales[A]
 
     def error_map(self, index: int) -> tuple[float, FloatArray]:
@@ -376,7 +376,7 @@ class MomentPath(MemberPath):
         d, slack = fit.spectrum, float(fit.slack(p)[0])
         gains = d**0.5 / (d + p) * (-1 / d if fit.spans_samples else 1.0)  # (K + p)⁻¹g in place of the residual
         map_ = self._plan.lift_rows(self._r, (self._projected * gains) @ fit.right)  # type: ignore[operator]
-        return np.inf if slack == 0 else float(not fit.spans_samples) / slack, map_ / (slack or 1.0)
+        return np.inf if slack == 0 else (not fit.spans_samples) / slack, map_ / (slack or 1.0)
 
     def coefficients(self, index: int | IntArray) -> Array:
         """Weights on the features as they were given, at one ridge, or at one for each target; shape (C, N_r)."""
@@ -387,12 +387,12 @@ def _factorised(rows: MomentRows, measurement: IntArray, least_penalty: float) -
     """The decomposition of a member on rows that stand for all, without directions that are rounding of the moments."""
     Ft = rows.design(measurement).dense()
     V, s, Qt = np.linalg.svd(Ft, full_matrices=False)
-    N, top = len(Ft), float(s.max(initial=0.0))
-    rank = int((s > N * _EPS * top).sum())
-    if least_penalty <= 8 * N * _EPS * top**2:  # so small that it does not hide the rounding
+    N, top = len(Ft), s.max(initial=0.0)
+    rank = (s > N * EPS * top).sum()
+    if least_penalty <= 8 * N * EPS * top**2:  # so small that it does not hide the rounding
         sizes = np.linalg.norm(Ft, axis=1, keepdims=True)
         own = np.linalg.svd(Ft / np.where(sizes > 0, sizes, 1.0), compute_uv=False)
-        rank = min(rank, int((own**2 > 8 * N * _EPS * own.max(initial=0.0) ** 2).sum()))
+        rank = min(rank, (own**2 > 8 * N * EPS * own.max(initial=0.0) ** 2).sum())
     kept = np.arange(min(rank, max(rows.room, 0)))[::-1]  # eigenvalues ascend
     return MemberFit(rows, measurement, Qt[kept], s[kept] ** 2, V.T[kept], 0.0, 0.0, float(rank < N))
 

@@ -45,7 +45,7 @@ def decompose_carefully(
     if not len(norms) or not room:
         return np.zeros((0, n)), np.zeros(0), np.zeros((0, N)), EPS, 0.0
     scaled = np.linalg.svd(F / norms, compute_uv=False)
-    rank = min(int((scaled > 4 * size * EPS * scaled[0]).sum()), room)
+    rank = min((scaled > 4 * size * EPS * scaled[0]).sum(), room)
     sharpness = 4 * EPS * np.sqrt(size) * scaled[0] / scaled[rank - 1]
     first = int(direction.any())
     if first:

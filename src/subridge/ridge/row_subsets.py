@@ -31,10 +31,10 @@ def number_of_rows(max_samples: float, n_samples: int, fit_intercept: bool) -> i
             raise ParameterError(f"max_samples={number} exceeds the {n_samples} rows; give at most that, or a share")
     else:
         number = round(one_number("max_samples", within("max_samples", max_samples, 0.0, 1.0)) * n_samples)
-    if number < 1 + int(fit_intercept):
+    if number < 1 + fit_intercept:
         raise ParameterError(
             f"max_samples={max_samples!r} leaves a member {number} of {n_samples} rows; it needs at least "
-            f"{1 + int(fit_intercept)}"
+            f"{1 + fit_intercept}"
         )
     return number
 

@@ -91,7 +91,7 @@ class LeftOutSets:
         if self.is_partition:
             return np.arange(self.n_sets)
         kept, last = list[int](), -1
-        for number, rows in sorted(enumerate(self.rows_of_sets), key=lambda each: int(each[1][0])):
+        for number, rows in sorted(enumerate(self.rows_of_sets), key=lambda each: each[1][0]):
             if rows[0] > last:
                 kept.append(number)
                 last = int(rows[-1])
@@ -243,7 +243,7 @@ class TrainingRows:
     @property
     def room(self) -> int:
         """Dimensions of the samples that the intercept leaves: n - 1, or n without intercept."""
-        return self.n_samples - int(self.fit_intercept)
+        return self.n_samples - self.fit_intercept
 
     @property
     def n_units(self) -> int:
@@ -281,7 +281,7 @@ class TrainingRows:
     @cached_property
     def intercept_direction(self) -> Array:
         """``u = √w/‖√w‖``, what the intercept fits of the weighted samples, zeros without one; shape (n,)."""
-        return self.root_weights * (float(self.fit_intercept) / sqrt(self.total_weight))
+        return self.root_weights * (self.fit_intercept / sqrt(self.total_weight))
 
     @cached_property
     def deviations(self) -> Array:
@@ -313,7 +313,7 @@ class TrainingRows:
         """``g = √w (y - ȳ)`` and ȳ, shapes (C, n) and (C,)."""
         means = targets[:, 0] * 0.0
         centred = targets
-        for _ in range(2 * int(self.fit_intercept)):  # the second mean removes what rounding left of a large offset
+        for _ in range(2 * self.fit_intercept):  # the second mean removes what rounding left of a large offset
             again = centred @ self.weights / self.total_weight
             centred, means = centred - again[:, None], means + again
         return centred * self.root_weights, means
@@ -375,11 +375,11 @@ def training_rows(
     if X.shape[0] != targets.shape[1]:
         raise DataError(f"X has {X.shape[0]} rows but y has {targets.shape[1]}")
     weights = namespace_of(targets).ones_like(targets[0]) if sample_weight is None else sample_weight
-    if not bool((weights > 0).all()):
+    if not (weights > 0).all():
         raise DataError("sample_weight must be positive; drop the rows of weight zero")
     if is_sparse(X):
         X = X.tocsc()
-        means = (X.T @ weights) / weights.sum() * float(fit_intercept)
+        means = (X.T @ weights) / weights.sum() * fit_intercept
         return TrainingRows(X, targets, means, weights, fit_intercept, left_out, X)
     means = weights @ X / weights.sum() if fit_intercept else X[0] * 0.0
     if is_numpy(X):
@@ -405,11 +405,11 @@ def _centre_again(features: Array, X: Array, means: Array, weights: Array) -> Ar
     with np.errstate(over="ignore"):  # numbers that are too large are refused by the checks of rows
         spread = (namespace_of(features).linalg.vecdot(features, features) / features.shape[1]) ** 0.5
     eps = float(np.finfo(dtype_name(features)).eps)
-    if bool((abs(again) > 4 * eps * spread).any()):  # else the pass over all rows changes nothing
+    if (abs(again) > 4 * eps * spread).any():  # else the pass over all rows changes nothing
         features -= again[:, None]
     else:
         again = again * 0.0
     for j in np.flatnonzero(to_numpy(spread <= X.shape[0] * eps * abs(means))).tolist():
-        if bool((X[:, j] == X[0, j]).all()):
+        if (X[:, j] == X[0, j]).all():
             features[j] = 0.0
     return again

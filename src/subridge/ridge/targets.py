@@ -37,7 +37,7 @@ class TargetLosses(Losses):
     def __init__(self, paths: Sequence[MemberPath], rows: TrainingRows, aggregation: Aggregation) -> None:
         super().__init__(paths, rows, aggregation)
         numbers = rows.owners % min(_PARTS, rows.n_units)
-        self._parts = [np.flatnonzero(numbers == part) for part in range(-1, int(numbers.max()) + 1)]
+        self._parts = [np.flatnonzero(numbers == part) for part in range(-1, numbers.max() + 1)]
         self.floors = np.zeros(len(self._parts) * len(rows.targets), dtype=np.intp)
         self._sums: dict[tuple[int, ...], FloatArray] = {}  # by members and their common place
 
