@@ -448,7 +448,8 @@ class RidgeEnsembleBase(BaseEstimator):
         seeds = self._seeds()
         rows = self._training_rows(X, targets, weights, groups)
         y = rows.targets
-        families, rng = self._families(rows.column_squares > 0, seeds[0]), np.random.default_rng(seeds[1])
+        families = self._families(rows.column_squares > 0, seeds[0])
+        rng = np.random.default_rng(seeds[1])
         families = self._on_rows(families, rows, seeds[1])
         eta = self._per_member("readout_noise", within("readout_noise", self.readout_noise, 0.0, 1e100), families)
         noises = dict[int, Array]()
@@ -525,7 +526,8 @@ class RidgeEnsembleBase(BaseEstimator):
             chooser = taken.chooser
             self.loo_path_ = np.array([chooser.at(chooser.common(at)).loss[0] for at in range(len(taken.ridges))])
         is_common = scope in (None, "ensemble") and (fitted.ridge == fitted.ridge[0]).all()
-        self.loo_error_, self.ridge_ = error, float(fitted.ridge[0]) if is_common else fitted.ridge.copy()
+        self.loo_error_ = error
+        self.ridge_ = float(fitted.ridge[0]) if is_common else fitted.ridge.copy()
         self.ensemble_ = Ensemble(plan, fitted.ridge, self.readout_noise, decided or aggregation, fitted.row_fractions)
         self.subset_plan_, self.n_estimators_, self.estimators_features_ = plan, len(places), list(plan.measurements)
         scratch = getattr(self, "_scratch", None)

@@ -182,7 +182,8 @@ def _disk_table(X: Any, y: Any, weights: Any) -> _Table:
         refuse_unwritten(name, each)
         if each is not None and (not hasattr(each, "shape") or each.shape[0] != n):
             raise DataError(f"{name} must be an array of {n} rows like X, got shape {getattr(each, 'shape', None)}")
-    step, least = max(1, _BLOCK // (8 * max(width, _n_targets(y)))), X.chunks[0] if is_zarr else 1
+    step = max(1, _BLOCK // (8 * max(width, _n_targets(y))))
+    least = X.chunks[0] if is_zarr else 1
     step = max(least, step // least * least)
     bounds = [(start, min(start + step, n)) for start in range(0, n, step)]
     blocks = [_Block(*(None if each is None else _Slice(each, *at) for each in (X, y, weights))) for at in bounds]
@@ -514,7 +515,8 @@ def moments_for(
         raise DataError(
             f"n_samples={counted(moments.n_samples, 'sample')} leaves nothing to fit; give at least {least}"
         )
-    estimator.n_features_in_, estimator._has_one_target = moments.n_features, moments.has_one_target
+    estimator.n_features_in_ = moments.n_features
+    estimator._has_one_target = moments.has_one_target
     if moments.feature_names is not None:
         estimator.feature_names_in_ = moments.feature_names
     return moments

@@ -184,7 +184,8 @@ class RidgeEnsembleClassifier(ClassifierMixin, RidgeEnsembleBase):
         if votes_by.fits_weights and self.missing == "drop-members":
             raise ParameterError("missing='drop-members' needs equal votes; use score_weights='equal'")
         self.classes_ = _classes_of(labels)
-        weights, one_hot = row_weights(sample_weight, len(labels), labels, self.class_weight), self._one_hot(labels)
+        weights = row_weights(sample_weight, len(labels), labels, self.class_weight)
+        one_hot = self._one_hot(labels)
         left_out = self._fit(features, one_hot, weights, groups, aggregations)
         self._publish()
         if votes_by.fits_weights:

@@ -273,7 +273,8 @@ class RidgeEnsembleRegressor(MultiOutputMixin, RegressorMixin, RidgeEnsembleBase
             return self._fit_long(X, y, sample_weight, groups)
         else:
             features, labels = training_input(self, X, y, reset=True, numeric=True)
-        weights, targets = row_weights(sample_weight, len(labels)), labels.reshape((len(labels), -1)).T
+        weights = row_weights(sample_weight, len(labels))
+        targets = labels.reshape((len(labels), -1)).T
         self._has_one_target, aggregations = labels.ndim == 1, affordable(self._aggregations(), len(labels))
         if truth("per_target", self.per_target):
             return self._fit_targets(features, targets, weights, groups, aggregations)
@@ -330,7 +331,8 @@ class RidgeEnsembleRegressor(MultiOutputMixin, RegressorMixin, RidgeEnsembleBase
             model = BandedRidge({"all": A}, ridges=ridges.ravel() / unit, fit_intercept=self.fit_intercept)
             with warnings.catch_warnings(action="ignore", category=SubridgeWarning):  # those of rows are given already
                 self._by_target = model.fit(X, targets.T, weights, groups)
-            places, own = np.searchsorted(ridges.ravel() / unit, model.ridge_)[:, None], np.ones((len(targets), 1))
+            places = np.searchsorted(ridges.ravel() / unit, model.ridge_)[:, None]
+            own = np.ones((len(targets), 1))
             intercept = model.predict(like(np.zeros((1, X.shape[1])), example_of(X)))[0, :]
             coef, error, r2 = intercept[:0], model.loo_error_, model.loo_r2_
         else:

@@ -288,7 +288,8 @@ class BandedSearch:
         """What gives the labels of some targets, shape (n, b), as the solutions of a draw take them."""
         if not draw.rotated:
             return lambda at: self._labels(at, self._shift)
-        xp, Q = namespace_of(self.targets), like(draw.basis * self.spaces.roots[:, None], self.targets)
+        xp = namespace_of(self.targets)
+        Q = like(draw.basis * self.spaces.roots[:, None], self.targets)
         parts = self.blocks(np.arange(len(self.loss)))
         turned = xp.concat([Q.T @ self._labels(index_on(Q, at), self._shift) for at in parts], axis=1)
         return lambda at: xp.take(turned, at, axis=1)
@@ -521,7 +522,8 @@ def search_common_shares(
     spaces: SpaceKernels, targets: Array, ridges: FloatArray, draws: FloatArray, block: int, tick: Tick = no_tick
 ) -> BandedSearch:
     """Fit all targets at the choice with the least mean of left-out error over variance."""
-    search, table = BandedSearch(spaces, targets, ridges, block), np.empty((len(draws), len(ridges)))
+    search = BandedSearch(spaces, targets, ridges, block)
+    table = np.empty((len(draws), len(ridges)))
     for place, shares in enumerate(draws):
         draw = Draw(spaces, shares, search.rotated)
         labels = search.seen_by(draw)

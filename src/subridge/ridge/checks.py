@@ -66,7 +66,8 @@ def warn_once(found: Iterable[SubridgeWarning | None], stacklevel: int = 2) -> N
 
 def unequal_scales(squares: FloatArray, names: Sequence[str] | None = None) -> SubridgeWarning | None:
     """Columns whose standard deviations differ by more than 10³, from their mean squares (M,), 0 for constant ones."""
-    large, small = int(squares.argmax()), int(np.where(squares > 0, squares, np.inf).argmin())
+    large = int(squares.argmax())
+    small = int(np.where(squares > 0, squares, np.inf).argmin())
     ratio = squares[large] ** 0.5 / squares[small] ** 0.5 if squares.any() else 1.0
     if ratio <= _WIDE_SCALES:
         return None

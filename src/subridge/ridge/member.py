@@ -288,7 +288,8 @@ class MemberFit:
         residuals = targets * identity + (targets @ self.left.T * gains) @ self.left
         blocks = []
         for batch in sets.batches:
-            Q, v = xp.permute_dims(batch.of(self.left), (1, 2, 0)), batch.of(self.rows.intercept_direction) * identity
+            Q = xp.permute_dims(batch.of(self.left), (1, 2, 0))
+            v = batch.of(self.rows.intercept_direction) * identity
             unit = eye_like(Q, Q.shape[1]) * identity
             blocks.append((Q * gains) @ Q.mT - v[:, :, None] * v[:, None, :] + unit)
         found = []
@@ -336,7 +337,8 @@ class MemberFit:
                 b = xp.permute_dims(part.of(inside), (0, 2, 3, 1))
                 block = xp.asarray(Q, copy=True), part.of(u), a, b
                 solved, gaps, hard = self._solve_sets(block, penalties, gains, shares)
-                errors, off = xp.permute_dims(xp.stack(solved), (0, 3, 1, 2)), np.zeros((len(penalties), len(targets)))
+                errors = xp.permute_dims(xp.stack(solved), (0, 3, 1, 2))
+                off = np.zeros((len(penalties), len(targets)))
                 norms = np.linalg.norm(to_numpy(errors), axis=-1)
                 hard |= (shares[:, None, None] * size[:, None] > _NOTICED * gaps[:, None, :] * norms).any(axis=(0, 1))
                 for g in np.flatnonzero(hard).tolist():
@@ -354,7 +356,8 @@ class MemberFit:
         """
         xp, (Q, u, a, b), spans = namespace_of(block[0]), block, self.spans_samples
         Qt, (G, m, rank) = Q.mT, Q.shape
-        factors, by_directions = [1.0] * len(penalties) if spans else penalties.tolist(), m > rank + 1
+        factors = [1.0] * len(penalties) if spans else penalties.tolist()
+        by_directions = m > rank + 1
         if by_directions:  # e = r + U T⁻¹ Uᵀr with U = (u, Q) and T = I - UᵀU + p/d
             U = xp.concat([u[:, :, None], Q], axis=2)
             Ut = U.mT
@@ -538,7 +541,8 @@ def refit_without(
     be all there is without.
     """
     rows, given, A = fit.rows, fit.given_columns(), fit.measurement
-    roots, rest = to_numpy(rows.root_weights), np.setdiff1d(np.arange(rows.n_samples), index)
+    roots = to_numpy(rows.root_weights)
+    rest = np.setdiff1d(np.arange(rows.n_samples), index)
     X = to_numpy(fit.design.dense()).T / roots[:, None] if given is None else given if A.ndim == 1 else given @ A.T
     y = to_numpy(targets) / roots
     if rows.fit_intercept:  # differences of rows are exact where a mean is rounded
@@ -604,7 +608,8 @@ def residual_pair_traces(fits: Sequence[MemberFit], penalties: FloatArray) -> Fl
     T, k = penalties.shape
     traces, room = np.empty((T, k, k)), fits[0].rows.room
     rests = [to_numpy(fit.residual_gains(penalties[:, r])) for r, fit in enumerate(fits)]
-    lefts, ones = [to_numpy(fit.left) for fit in fits], [float(not fit.spans_samples) for fit in fits]
+    lefts = [to_numpy(fit.left) for fit in fits]
+    ones = [float(not fit.spans_samples) for fit in fits]
     # R is the identity and Q diag(gain) Qᵀ; without the identity, and divided by p, if the member spans the samples.
     gains = [rest - one for rest, one in zip(rests, ones, strict=True)]
     totals = [gain.sum(axis=1) for gain in gains]
@@ -815,7 +820,8 @@ def _shared_by_sets(rows: TrainingRows) -> SparseMatrix:
     sets = rows.left_out
     assert sets is not None
     chosen = [sets.rows_of_sets[unit] for unit in sets.apart[:: -(-len(sets.apart) // _MOST_SETS)]]
-    index, owners = np.concatenate(chosen), np.repeat(np.arange(len(chosen)), [len(each) for each in chosen])
+    index = np.concatenate(chosen)
+    owners = np.repeat(np.arange(len(chosen)), [len(each) for each in chosen])
     roots = to_numpy(rows.root_weights)[index]
     norms = np.sqrt(np.bincount(owners, roots**2))
     found: SparseMatrix = csr_array((roots / norms[owners], (owners, index)), shape=(len(chosen), rows.n_samples))

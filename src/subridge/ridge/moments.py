@@ -73,7 +73,8 @@ class RowMoments:
                 f"{self.cross.shape[1]} and {self.cross.shape[0]}"
             )
         share = other.total_weight / (self.total_weight + other.total_weight)
-        dx, dy = other.feature_means - self.feature_means, other.target_means - self.target_means
+        dx = other.feature_means - self.feature_means
+        dy = other.target_means - self.target_means
         summed = RowMoments(*(getattr(self, each.name) + getattr(other, each.name) for each in fields(self)))
         return replace(
             summed._shifted(dx, dy, self.total_weight * share),
@@ -424,7 +425,8 @@ class MomentSearch(BandedSearch):
         self.units = 1 / np.where(moments.standardise & (variances > 0), variances, 1.0)
         scales = np.array([(rows.column_squares * self.units)[columns].sum() for columns in spaces])
         self.spaces = SpaceKernels([], scales, rows.weights[:0], fit_intercept, LeftOutSets((), True))  # no kernels
-        self.variation, self.shares = to_numpy(rows.whole.target_squares), np.empty((0, len(spaces)))
+        self.variation = to_numpy(rows.whole.target_squares)
+        self.shares = np.empty((0, len(spaces)))
         C, G = len(self.variation), 1 if self._groups is None else len(self._groups)
         self.loss, self.place = np.full(C, np.inf), np.full(C, -1)
         self.inside, self.outside = np.full((C, G), np.inf), np.full((C, G), np.inf)
@@ -474,7 +476,8 @@ class MomentSearch(BandedSearch):
         for own in self._groups:
             others = [each for number, each in enumerate(self._batches) if number not in own]
             path = self._path(moment_rows(others, self.rows.has_intercept), roots)
-            held, one = merged(self._batches[number] for number in own), np.ones(len(self.variation))
+            held = merged(self._batches[number] for number in own)
+            one = np.ones(len(self.variation))
             maps = (path.coefficients(place) * roots for place in places)
             yield np.stack([held.squares(one, each, path.feature_means, path.target_means) for each in maps])
             tick(1 / len(self._groups))

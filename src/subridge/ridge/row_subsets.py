@@ -81,7 +81,8 @@ class PartialPath(MemberPath):
         self._new = new_rows(X, plan.measurements[r], own.feature_means)
 
     def degrees_without(self, units: IntArray) -> FloatArray:
-        found, touched = np.repeat(self.degrees[:, None], len(units), axis=1), np.isin(units, self._seen)
+        found = np.repeat(self.degrees[:, None], len(units), axis=1)
+        touched = np.isin(units, self._seen)
         found[:, touched] = super().degrees_without(np.searchsorted(self._seen, units[touched]))
         return found
 
