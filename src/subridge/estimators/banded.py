@@ -531,8 +531,9 @@ class BandedRidge(MultiOutputMixin, RegressorMixin, BaseEstimator):
             for choice in np.unique(table[targets], axis=0):
                 at = targets[(table[targets] == choice).all(axis=1)]
                 for some in np.split(at, range(block, len(at), block)):
-                    own = take_last(select_rows(dual, some), rows)
-                    found[some] = left_out_r2(part, choice[1:], float(choice[0]), own)
+                    found[some] = left_out_r2(
+                        part, choice[1:], float(choice[0]), take_last(select_rows(dual, some), rows)
+                    )
         return found[0] if self._has_one_target else found
 
     def _of_rows(self, kernels: SpaceKernels, rows: IntArray) -> SpaceKernels:

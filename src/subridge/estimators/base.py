@@ -363,6 +363,8 @@ class RidgeEnsembleBase(BaseEstimator):
     def _on_rows(self, families: list[list[Offer]], rows: TrainingRows, seed: int) -> list[list[Offer]]:
         """The offers with the rows that their members see; one ridge among others to choose from sees them all."""
         n = rows.n_samples
+        if isinstance(self.max_samples, float) and self.max_samples == 1.0:
+            return families
         number = number_of_rows(self.max_samples, n, self.fit_intercept)
         if number == n:
             return families
@@ -609,13 +611,14 @@ class RidgeEnsembleBase(BaseEstimator):
         if getattr(self, "_scratch", None) is not None:
             refuse_unwritten("coef_", self._map[0])
         if is_wide(X):  # a block of columns at a time
+            columns = disk_columns(X)
             check_is_fitted(self)
             if X.shape[1] != self.n_features_in_ or not self.ensemble_.aggregation.is_linear:
                 raise DataError(
                     f"X on disk has {X.shape[1]} features; blocks of columns serve weighted sums of "
                     f"{self.n_features_in_}, other aggregations need X in memory"
                 )
-            parts = (self._map[0][:, part] @ values.T for part, values in disk_columns(X).blocks())
+            parts = (self._map[0][:, part] @ values.T for part, values in columns.blocks())
             return sum(parts, start=self._map[1][:, None])
         (features, is_incomplete), aggregation = self._new_rows(X), self.ensemble_.aggregation
         if is_incomplete:

@@ -420,14 +420,14 @@ class MomentSearch(BandedSearch):
     ) -> None:
         self._columns, self._per_target, self._batches = spaces, per_target, moments.batches
         self.rows = rows = moment_rows(moments.batches, fit_intercept)
-        self._groups = None if groups is None else left_out_groups(groups, len(moments.batches)).rows_of_sets
+        self._groups = [] if groups is None else left_out_groups(groups, len(moments.batches)).rows_of_sets
         variances = rows.column_squares * (rows.n_samples / rows.total_weight)
         self.units = 1 / np.where(moments.standardise & (variances > 0), variances, 1.0)
         scales = np.array([(rows.column_squares * self.units)[columns].sum() for columns in spaces])
         self.spaces = SpaceKernels([], scales, rows.weights[:0], fit_intercept, LeftOutSets((), True))  # no kernels
         self.variation = to_numpy(rows.whole.target_squares)
         self.shares = np.empty((0, len(spaces)))
-        C, G = len(self.variation), 1 if self._groups is None else len(self._groups)
+        C, G = len(self.variation), max(1, len(self._groups))
         self.loss, self.place = np.full(C, np.inf), np.full(C, -1)
         self.inside, self.outside = np.full((C, G), np.inf), np.full((C, G), np.inf)
 
@@ -468,7 +468,7 @@ class MomentSearch(BandedSearch):
     def _errors(self, shares: FloatArray, tick: Tick) -> Iterator[FloatArray]:
         """Squared errors of what is left out, weighted sums of shape (L, C), one set after the other."""
         places, roots = range(len(self.ridges)), self._stretches(shares)
-        if self._groups is None:
+        if not self._groups:
             path = self._path(self.rows, roots)
             yield np.stack([path.errors(place) ** 2 @ self.rows.weights for place in places])
             tick(1)
