@@ -160,65 +160,55 @@ def weights_along_curve(
 def solve_curve(
     F: Array, targets: Array, sizes: Sequence[int], ridges: Sequence[float], n_dual: int, segments: Segments
 ) -> Array:
-    """Weights at ordinary ridges by a dual head and anchored segments, shape (B, n_ridges, n_sizes, n_rhs, N)."""
-    weights = _zeros(F, F.shape[0], len(ridges), len(sizes), targets.shape[1], F.shape[2])
-    xp, together = namespace_of(F), [slice(None)]  # ridges that are solved at once
+    """Weights at ordinary ridges by a dual head and anchored segments, shape (B, n_ridges, n_sizes, n_rhs, N).
+
+    A segment has one factor per ridge, from Gram matrices summed over blocks of samples. With ``R Rᵀ = G + λ I`` and
+    moments c of its first size, its anchor, ``a = R⁻¹ c``, further samples B and targets t, and ``V = R⁻¹ Bᵀ``: the
+    weights of the other sizes are ``R⁻ᵀ (a + V (I + Vᵀ V)⁻¹ (t - Vᵀ a))``, and every prefix of B has the leading block
+    of the factor of ``I + Vᵀ V``.
+    """
+    xp, (B, _, N), n_rhs = namespace_of(F), F.shape, targets.shape[1]
+    weights = _zeros(F, B, len(ridges), len(sizes), n_rhs, N)
+    together = [slice(None)]  # ridges that are solved at once
     if is_numpy(F):
         together = [slice(l, l + 1) for l in range(len(ridges))]
     if n_dual:
         head = F[:, : sizes[n_dual - 1], :]
-        K = _add_gram(head, _zeros(F, F.shape[0], head.shape[1], head.shape[1]))
+        K = _add_gram(head, _zeros(F, B, head.shape[1], head.shape[1]))
         for part in together:
             kept = weights[:, part, :n_dual, :, :]
             right = xp.repeat(targets[:, :, : K.shape[1]], len(ridges[part]), axis=0)
             lower, z = _factor(_shifted(K, ridges[part]), right)
-            u = xp.reshape(_masked_back_solve(lower, z, sizes[:n_dual]), (F.shape[0], -1, K.shape[1]))
+            u = xp.reshape(_masked_back_solve(lower, z, sizes[:n_dual]), (B, -1, K.shape[1]))
             kept[...] = xp.reshape(batched_product(u, head), kept.shape)
     if segments:
-        _primal(F, targets, sizes, ridges, segments, together, weights)
-    if is_numpy(F):  # a matrix that is not positive definite up to rounding gives NaN
-        for b, l, p in np.argwhere(np.isnan(weights[:, :, :, 0, 0])).tolist():
-            weights[b, l, p] = orthogonal_solution(F[b, : sizes[p]], targets[b, :, : sizes[p]], ridges[l])
-    return weights
-
-
-def _primal(
-    F: Array,
-    targets: Array,
-    sizes: Sequence[int],
-    ridges: Sequence[float],
-    segments: Segments,
-    together: list[slice],
-    into: Array,
-) -> None:
-    """One factor per segment and ridge from Gram matrices summed over blocks of samples.
-
-    With ``R Rᵀ = G + λ I`` and moments c of a segment's first size, its anchor, ``a = R⁻¹ c``, further samples B and
-    targets t, and ``V = R⁻¹ Bᵀ``: the weights of the other sizes are ``R⁻ᵀ (a + V (I + Vᵀ V)⁻¹ (t - Vᵀ a))``, and every
-    prefix of B has the leading block of the factor of ``I + Vᵀ V``.
-    """
-    xp, (B, _, N), n_rhs, start = namespace_of(F), F.shape, targets.shape[1], 0
-    G = _zeros(F, B, N, N)
-    moments = _zeros(F, B, n_rhs, N)
+        G = _zeros(F, B, N, N)
+        moments = _zeros(F, B, n_rhs, N)
+    start = 0
     for anchor, stop in segments:
         here, last = sizes[anchor], sizes[stop - 1]
         _add_gram(F[:, start:here, :].mT, G)
         moments = moments + batched_product(targets[:, :, start:here], F[:, start:here, :])
         start = here
-        right = xp.concat([moments, F[:, here:last, :]], axis=1) if last > here else moments
+        right = xp.concat([moments, F[:, here:last, :]], axis=1)
         for part in together:
             L = len(ridges[part])
             lower, whitened = _factor(_shifted(G, ridges[part]), xp.repeat(right, L, axis=0))
-            a, V = whitened[:, :n_rhs, :], whitened[:, n_rhs:, :]
-            rows = xp.asarray(a, copy=True)
+            rows = a = whitened[:, :n_rhs, :]
             if last > here:
+                V = whitened[:, n_rhs:, :]
                 further = [size - here for size in sizes[anchor + 1 : stop]]
                 S = _zeros(F, B * L, last - here, last - here) + eye_like(F, last - here)
                 error = xp.repeat(targets[:, :, here:last], L, axis=0) - batched_product(a, V.mT)
                 u = _masked_back_solve(*_factor(_add_gram(V, S), error), further)
                 added = a[:, None, :, :] + xp.reshape(batched_product(u, V), (B * L, len(further), n_rhs, N))
-                rows = xp.concat([rows, xp.reshape(added, (B * L, -1, N))], axis=1)
-            into[:, part, anchor:stop, :, :] = xp.reshape(lower.solve_transposed(rows), (B, L, stop - anchor, n_rhs, N))
+                rows = xp.concat([a, xp.reshape(added, (B * L, -1, N))], axis=1)
+            solved = lower.solve_transposed(rows)
+            weights[:, part, anchor:stop, :, :] = xp.reshape(solved, (B, L, stop - anchor, n_rhs, N))
+    if is_numpy(F):  # a matrix that is not positive definite up to rounding gives NaN
+        for b, l, p in np.argwhere(np.isnan(weights[:, :, :, 0, 0])).tolist():
+            weights[b, l, p] = orthogonal_solution(F[b, : sizes[p]], targets[b, :, : sizes[p]], ridges[l])
+    return weights
 
 
 def _masked_back_solve(lower: "BlockedFactor | _LapackFactor", z: Array, sizes: Sequence[int]) -> Array:
