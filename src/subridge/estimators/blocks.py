@@ -483,7 +483,10 @@ def gather_moments(
         raise ParameterError("missing='mean' reads the table twice, and an iterator can be read once; fill its batches")
     if store is not None and not in_any_order:
         raise ParameterError("store= needs blocks that can be read in any order; batches of an iterator come once")
-    groups, batches = _groups(table, n_batches), tuple[RowMoments, ...]()
+    blocks = table.blocks if isinstance(table.blocks, list) else []
+    parts = np.array_split(np.arange(len(blocks)), min(n_batches, len(blocks)) or 1)
+    groups = [[blocks[i] for i in part] for part in parts if len(part)]  # neighbouring blocks make a batch
+    batches = tuple[RowMoments, ...]()
     words = f"rows, {planned / 2**30:.2f} GiB planned"
     with ProgressBar(words, len(groups) * (1 + fills), show=progress and in_any_order) as bar:
         fill = _means(table, groups, bar) if fills else None
@@ -535,13 +538,6 @@ def _plan(table: _Table, budget: int) -> tuple[int, int]:
             "used; give more memory=, smaller blocks, or fewer columns or targets"
         )
     return n_batches, needed
-
-
-def _groups(table: _Table, n_batches: int) -> list[list[_Block]]:
-    """Neighbouring blocks that make a batch; none if they come one after the other."""
-    blocks = table.blocks if isinstance(table.blocks, list) else []
-    parts = np.array_split(np.arange(len(blocks)), min(n_batches, len(blocks)) or 1)
-    return [[blocks[i] for i in part] for part in parts if len(part)]
 
 
 def _means(table: _Table, groups: list[list[_Block]], bar: ProgressBar) -> FloatArray:

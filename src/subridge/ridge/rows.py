@@ -389,27 +389,18 @@ def training_rows(
             np.subtract(X[part].T, means[:, None], out=features[:, part])
     else:
         features = namespace_of(X).asarray(X.T - means[:, None], copy=True)
-    if fit_intercept:
-        means = means + _centre_again(features, X, means, weights)
+    if fit_intercept:  # the first mean is as accurate as a feature's offset allows, the second as its spread
+        again: Array = features @ weights / weights.sum()
+        with np.errstate(over="ignore"):  # numbers that are too large are refused by the checks of rows
+            spread = (namespace_of(features).linalg.vecdot(features, features) / X.shape[0]) ** 0.5
+        eps = float(np.finfo(dtype_name(features)).eps)
+        constant = np.flatnonzero(to_numpy(spread <= X.shape[0] * eps * abs(means)))
+        if (abs(again) > 4 * eps * spread).any():  # else the pass over all rows changes nothing
+            features -= again[:, None]
+            means = means + again
+        for j in constant.tolist():
+            if (X[:, j] == X[0, j]).all():
+                features[j] = 0.0
     if sample_weight is not None:
         features *= weights**0.5
     return TrainingRows(features, targets, means, weights, fit_intercept, left_out, X)
-
-
-def _centre_again(features: Array, X: Array, means: Array, weights: Array) -> Array:
-    """Subtract what rounding left of the means from features (M, n), and make constant columns exactly zero.
-
-    The first mean is as accurate as a feature's offset allows, the second as its spread. Returns the second, (M,).
-    """
-    again: Array = features @ weights / weights.sum()
-    with np.errstate(over="ignore"):  # numbers that are too large are refused by the checks of rows
-        spread = (namespace_of(features).linalg.vecdot(features, features) / features.shape[1]) ** 0.5
-    eps = float(np.finfo(dtype_name(features)).eps)
-    if (abs(again) > 4 * eps * spread).any():  # else the pass over all rows changes nothing
-        features -= again[:, None]
-    else:
-        again = again * 0.0
-    for j in np.flatnonzero(to_numpy(spread <= X.shape[0] * eps * abs(means))).tolist():
-        if (X[:, j] == X[0, j]).all():
-            features[j] = 0.0
-    return again
