@@ -9,7 +9,7 @@ at least 2·level - 1, whatever the distribution.
 """
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TypeAlias
 
@@ -22,6 +22,7 @@ from subridge.arrays.namespace import (
     is_sparse,
     like,
     namespace_of,
+    scatter_last,
     select_rows,
     take_last,
     to_numpy,
@@ -33,7 +34,6 @@ from subridge.model.ensemble import Ensemble, SubsetPlan
 from subridge.model.errors import DataError, ParameterError
 from subridge.ridge.classes import softmax
 from subridge.ridge.member import MemberFit, factorise, factorise_members
-from subridge.ridge.row_subsets import padded
 from subridge.ridge.rows import TrainingRows, new_rows
 
 _ENTRIES = 1_000_000  # of the largest table over new rows and left-out sets held at once: 8 MB
@@ -45,11 +45,6 @@ Features: TypeAlias = Array | SparseMatrix  # checked features: float64, in the 
 def example_of(X: Features) -> Array:
     """An array of the library and device that predictions for X are made in."""
     return np.empty(0) if is_sparse(X) else X
-
-
-def columns_of(X: Features, index: IntArray) -> Features:
-    """Some columns of X, shape (m, N_r)."""
-    return X.tocsc()[:, index] if is_sparse(X) else select_rows(X.T, index).T
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,7 +79,11 @@ class FittedMembers:
         found, example = [], example_of(X)
         for r in range(len(self.coefficients)) if members is None else members:
             coef, A = self.coefficients[r], self.plan.measurements[r]
-            seen, own = (columns_of(X, A), coef) if A.ndim == 1 else (X, self.plan.lift_rows(r, coef))
+            seen, own = X, coef
+            if A.ndim == 2:
+                own = self.plan.lift_rows(r, coef)
+            else:
+                seen = X.tocsc()[:, A] if is_sparse(X) else take_last(X, A)
             found.append((seen @ like(own, example).T + like(self.intercepts[r], example)).T)
         return namespace_of(found[0]).stack(found)
 
@@ -202,9 +201,13 @@ class LeftOutEnsemble:
                 labels = rows.centred(rows.targets - noise)[0]
                 found.append((fit, *fit.pulls(float(penalties[r]), labels, errors, rows.left_out)))
                 continue
-            seen, pulls, reach = self.row_sets[r], errors * 0.0, rows.fit_intercept / fit.rows.total_weight
-            pulls[:, seen] = errors[:, seen]
-            found.append((padded(fit, seen, rows.n_samples), pulls, pulls * rows.root_weights * reach))
+            # Zeros for the rows that the member does not see, so that leaving these out changes nothing.
+            seen, n, right = self.row_sets[r], rows.n_samples, fit.right
+            if right is None:
+                right = fit.design.onto_features(fit.left) / (fit.spectrum**0.5)[:, None]
+            pulls = scatter_last(take_last(errors, seen), seen, n)
+            shifts = pulls * rows.root_weights * (rows.fit_intercept / fit.rows.total_weight)
+            found.append((replace(fit, known_left=scatter_last(fit.left, seen, n), right=right), pulls, shifts))
         return found
 
     @cached_property

@@ -265,7 +265,7 @@ class BandedSearch:
         self._shift = self.means * spaces.fit_intercept  # what the intercept takes before all, for accuracy
         for part in self.blocks(np.arange(C)):
             own = self._labels(index_on(targets, part), self.means) * like(spaces.roots, targets)[:, None]
-            self.variation[part] = to_numpy(self._squares(own)).sum(axis=0)
+            self.variation[part] = to_numpy(self.squares(own)).sum(axis=0)
         self._spreads = like(np.where(self.variation > 0, self.variation, 1.0), spaces.roots)
 
     def blocks(self, at: IntArray) -> list[IntArray]:
@@ -278,7 +278,7 @@ class BandedSearch:
         labels -= means[at]
         return labels
 
-    def _squares(self, values: Array) -> Array:
+    def squares(self, values: Array) -> Array:
         """Sums of squares in J parts of the sets, in double precision, shapes (n, b) to (J, b)."""
         xp = namespace_of(values)
         sums = [xp.linalg.vector_norm(rows.of(values), axis=1) ** 2 for rows in self.spaces.batches]
@@ -343,7 +343,7 @@ class BandedSearch:
         where = index_on(self.targets, np.resize(at, -(-len(at) // _ALIGNED) * _ALIGNED))
         labels, where = seen_by(where), where[: len(at)]
         errors = solution.left_out @ labels
-        parts = self._squares(errors).T[: len(at), :]
+        parts = self.squares(errors).T[: len(at), :]
         sums, outside, least = xp.sum(parts, axis=1), self.outside[where], self._lowest[where]
         others = xp.astype((sums[:, None] - parts) / self._spreads[where][:, None], xp.float32)
         self.inside[where] = xp.where(others < outside, parts, self.inside[where])
@@ -359,15 +359,6 @@ class BandedSearch:
         del errors
         self.dual[where] = xp.where(better[:, None], dual, self.dual[where])
         return sums
-
-    def total_loss(self, solution: Solution, seen_by: Labels) -> float:
-        """Sum over targets of left-out error over variance at one choice."""
-        total = 0.0
-        for at in self.blocks(np.arange(len(self.loss))):
-            errors = self._squares(solution.left_out @ seen_by(index_on(self.targets, at)))
-            variation = np.where(self.variation > 0, self.variation, np.inf)[at]
-            total += float((to_numpy(errors) / variation).sum())
-        return total
 
     def forms(self, rng: np.random.Generator) -> tuple[FloatArray, FloatArray]:
         """``T_rs = tr(G K_r G K_s)``, by random vectors, and ``q_s = yᵀ G K_s G y`` of targets y of variance one.
@@ -523,12 +514,15 @@ def search_common_shares(
 ) -> BandedSearch:
     """Fit all targets at the choice with the least mean of left-out error over variance."""
     search = BandedSearch(spaces, targets, ridges, block)
-    table = np.empty((len(draws), len(ridges)))
+    table = np.zeros((len(draws), len(ridges)))
+    variation = np.where(search.variation > 0, search.variation, np.inf)
     for place, shares in enumerate(draws):
         draw = Draw(spaces, shares, search.rotated)
         labels = search.seen_by(draw)
         for number, solution in enumerate(draw.at(ridges, targets)):
-            table[place, number] = search.total_loss(solution, labels)
+            for at in search.blocks(np.arange(len(variation))):
+                errors = search.squares(solution.left_out @ labels(index_on(targets, at)))
+                table[place, number] += (to_numpy(errors) / variation[at]).sum()
             tick(1 / len(ridges))
     best = np.unravel_index(np.argmin(table), table.shape)
     return search_shares(spaces, targets, ridges[[best[1]]], draws[[best[0]]], 0, np.random.default_rng(), block)

@@ -6,16 +6,15 @@ by ``h_i(x) e_i``, as for any new row.
 """
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 import numpy as np
 
-from subridge.arrays.namespace import is_sparse, like, namespace_of, select_rows, take_last
+from subridge.arrays.namespace import is_sparse, namespace_of, select_rows, take_last
 from subridge.arrays.types import Array, FloatArray, IntArray
 from subridge.model.checks import one_number, positive_integer, stream, within
 from subridge.model.ensemble import SubsetPlan
 from subridge.model.errors import ParameterError
-from subridge.ridge.member import MemberFit, MemberPath, factorise
+from subridge.ridge.member import MemberPath, factorise
 from subridge.ridge.rows import TrainingRows, new_rows, training_rows
 
 
@@ -117,13 +116,3 @@ def paths_on_rows(
         PartialPath(rows, plan, r, seen, penalties[:, r], None if noise is None else noise[r])
         for r, seen in enumerate(row_sets)
     ]
-
-
-def padded(fit: MemberFit, seen: IntArray, n_samples: int) -> MemberFit:
-    """The member with zeros for the rows that it does not see, so that leaving these out changes nothing."""
-    right = fit.right
-    if right is None:
-        right = fit.design.onto_features(fit.left) / (fit.spectrum**0.5)[:, None]
-    left = like(np.zeros((len(fit.spectrum), n_samples)), fit.left)
-    left[:, seen] = fit.left
-    return replace(fit, known_left=left, right=right)
