@@ -522,7 +522,8 @@ class BandedRidge(MultiOutputMixin, RegressorMixin, BaseEstimator):
         check_is_fitted(self)
         if not self._patterns:
             raise DataError("loo_r2_by_space leaves out rows, and the model is fitted to moments; fit to rows")
-        kernels, dual = space_kernels(self._rows, list(self.spaces_.values())), self._dual
+        kernels = space_kernels(self._rows, list(self.spaces_.values()))
+        dual = self._dual
         table = np.column_stack([np.reshape(self.ridge_, -1), np.atleast_2d(self.shares_)])
         found = np.empty((len(table), len(self.scales_)))
         block = plan_memory(len(self.scales_), dual.T).block

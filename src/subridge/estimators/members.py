@@ -83,7 +83,7 @@ class FittedMembers:
             if A.ndim == 2:
                 own = self.plan.lift_rows(r, coef)
             else:
-                seen = X.tocsc()[:, A] if is_sparse(X) else take_last(X, A)
+                seen = X.tocsc()[:, A] if is_sparse(X) else select_rows(X.T, A).T
             found.append((seen @ like(own, example).T + like(self.intercepts[r], example)).T)
         return namespace_of(found[0]).stack(found)
 
@@ -232,7 +232,8 @@ class LeftOutEnsemble:
 
     def _level(self, level: float) -> float:
         """A level that the number of left-out sets allows: without 1/(1 - level) of them every interval is infinite."""
-        checked, sets = one_number("level", within("level", level, 0.0, 1.0)), self.rows.n_units
+        checked = one_number("level", within("level", level, 0.0, 1.0))
+        sets = self.rows.n_units
         if checked < 0.5:  # the coverage that is sure is 2 level - 1, and bounds may cross
             raise ParameterError(f"level must be at least 0.5, got {level}; 0.9 covers nine of ten new labels")
         if not checked < 1 or (1 - checked) * (sets + 1) < 1 - _SLACK:

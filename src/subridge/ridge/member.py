@@ -321,7 +321,8 @@ class MemberFit:
         directions, whichever is smaller. If rounding may show in the errors of a set, as for rows that span directions
         alone at p = 0, the member is refitted without it.
         """
-        shares, size = self.uncertainty(penalties), np.linalg.norm(to_numpy(targets), axis=1)
+        shares = self.uncertainty(penalties)
+        size = np.linalg.norm(to_numpy(targets), axis=1)
         xp, d, u = namespace_of(targets), self.spectrum, self.rows.intercept_direction
         # Rounding mixes directions of tiny variance with the intercept's, whose variance is zero.
         Qt = self.left - (self.left @ u)[:, None] * u

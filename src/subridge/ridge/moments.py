@@ -231,7 +231,8 @@ class MomentBatches:
             others = replace(self, batches=self.batches[:number] + self.batches[number + 1 :])
             model, means = deepcopy(estimator).fit(others), to_numpy(each.feature_means)
             with warnings.catch_warnings(action="ignore", category=UserWarning):  # of names that means do not have
-                coef, output = np.atleast_2d(model.coef_), np.ravel(model.predict(means[None, :]))
+                coef = np.atleast_2d(model.coef_)
+                output = np.ravel(model.predict(means[None, :]))
             found.append(each.squares(np.ones(len(coef)), coef, means, output).sum() / each.total_weight)
         return np.array(found)
 
@@ -347,7 +348,8 @@ def _root(gram: FloatArray, cross: FloatArray, squares: FloatArray, sizes: Float
     Columns of any scale keep their digits. Directions below √(M ε) of the scaled matrix are left out. The last row has
     what no feature explains of each target by itself, so that products of two targets are not those of the rows.
     """
-    M, inverse = len(gram), np.divide(1.0, sizes, out=np.zeros_like(sizes), where=sizes > 0)
+    M = len(gram)
+    inverse = np.divide(1.0, sizes, out=np.zeros_like(sizes), where=sizes > 0)
     upper, pivots, rank, _ = lapack.dpstrf(gram * inverse[:, None] * inverse)
     root, targets = np.zeros((rank + 1, M)), np.zeros((rank + 1, len(cross)))
     root[:rank, pivots - 1] = np.triu(upper)[:rank]
@@ -448,9 +450,11 @@ class MomentSearch(BandedSearch):
         """As of rows, and T without random vectors: ``FᵀGF = I - A⁻¹`` and ``GF = F A⁻¹`` with A = FᵀF + I."""
         alive, M = self.spaces.scales > 0, len(self.units)
         F = np.asarray(self.rows.features) * self._stretches(alive / alive.sum())[:, None]
-        inverse, b = np.linalg.inv(F @ F.T + np.eye(M)), F @ self.rows.centred_targets[0].T
+        inverse = np.linalg.inv(F @ F.T + np.eye(M))
+        b = F @ self.rows.centred_targets[0].T
         inside = alive.sum() * np.array([np.isin(np.arange(M), each) for each in self._columns])[alive]
-        dual, lost = inverse @ b, inside @ (np.diag(inverse) - (inverse**2).sum(axis=0))  # tr(G K_s G)
+        dual = inverse @ b
+        lost = inside @ (np.diag(inverse) - (inverse**2).sum(axis=0))  # tr(G K_s G)
         within = inside @ (np.eye(M) - inverse) ** 2 @ inside.T
         traces = np.block([[within, lost[:, None]], [lost, np.array(self.rows.room - M + (inverse**2).sum())]])
         rest = self.variation - (dual * (b + dual)).sum(axis=0)

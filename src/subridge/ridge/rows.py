@@ -352,7 +352,7 @@ def new_rows(X: Array | SparseMatrix, measurement: IntArray, means: Array) -> Ar
     """What a member sees of new rows X (m, M), less its means (M,); shape (m, N_r), in the library of the means."""
     A = measurement
     if A.ndim == 1:
-        seen = X.tocsc()[:, A].toarray() if is_sparse(X) else take_last(X, A)
+        seen = X.tocsc()[:, A].toarray() if is_sparse(X) else select_rows(X.T, A).T
         return like(seen, means) - take_last(means, A)
     own = like(A, means)
     if is_sparse(X):
