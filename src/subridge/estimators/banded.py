@@ -5,10 +5,10 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Literal, Self, get_args
+from typing import Any, Literal, Self, get_args
 
 import numpy as np
-from sklearn.utils import check_array, check_random_state
+from sklearn.utils import Tags, check_array, check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from subridge.arrays.namespace import (
@@ -36,7 +36,7 @@ from subridge.estimators.base import (
     row_weights,
 )
 from subridge.estimators.blocks import moments_for, predicted
-from subridge.estimators.members import Features, columns_of, example_of
+from subridge.estimators.members import Features, example_of
 from subridge.model.checks import (
     finite_array,
     non_negative,
@@ -49,6 +49,7 @@ from subridge.model.checks import (
 from subridge.model.errors import AccuracyWarning, DataError, ParameterError, counted
 from subridge.model.spaces import Spaces, read_spaces, refuse_overlaps
 from subridge.ridge.banded import (
+    BandedSearch,
     SpaceKernels,
     first_draws,
     left_out_r2,
@@ -60,16 +61,13 @@ from subridge.ridge.banded import (
 )
 from subridge.ridge.checks import large_group, refuse_out_of_range, repeated_rows, warn_once
 from subridge.ridge.moments import MomentBatches, MomentSearch
-from subridge.ridge.rows import TrainingRows, left_out_groups, training_rows
+from subridge.ridge.rounding import EPS
+from subridge.ridge.rows import TrainingRows, left_out_groups, new_rows, training_rows
 from subridge.store.progress import LateBar
-
-if TYPE_CHECKING:
-    from sklearn.utils import Tags
 
 MissingTargets = Literal["raise", "drop"]
 _PATH = np.logspace(-3, 5, 17)  # half decades, as for the ensembles: in units of the mean square of a row
 _DIGITS = 1e-7  # relative rounding error above which the user is warned
-_EPS = float(np.finfo(np.float64).eps)
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -231,7 +229,6 @@ class BandedRidge(MultiOutputMixin, RegressorMixin, BaseEstimator):
         self._has_one_target = Y.ndim == 1
         Y = Y[:, None] if Y.ndim == 1 else Y
         weights = row_weights(sample_weight, n)
-        sets = left_out_sets(groups, 0, weights, n)
         kept = np.arange(n) if weights is None else np.flatnonzero(weights > 0)
         if len(kept) < 2:
             raise DataError(
@@ -243,7 +240,7 @@ class BandedRidge(MultiOutputMixin, RegressorMixin, BaseEstimator):
             Y = select_rows(Y, kept)
         w = None if weights is None else like(weights[kept], example_of(features))
         unlabelled = like(np.zeros((1, len(kept))), example_of(features))
-        rows = training_rows(features, unlabelled, w, self.fit_intercept, sets)
+        rows = training_rows(features, unlabelled, w, self.fit_intercept, left_out_sets(groups, 0, weights, n))
         del features
         refuse_out_of_range(rows)
         warn_once((repeated_rows(rows), large_group(rows)), stacklevel=2)
@@ -264,25 +261,20 @@ class BandedRidge(MultiOutputMixin, RegressorMixin, BaseEstimator):
             )
         moments = moments_for(self, X, y, sample_weight, 2, self.memory, self.progress)
         spaces = self._read_spaces(moments.n_features)
-        rng = np.random.default_rng(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
         search = MomentSearch(moments, list(spaces.values()), self.fit_intercept, groups, self.per_target)
-        search.ridges, draws, n_promising = self._draws(search.spaces.scales, rng)
+        rng, search.ridges, draws, n_promising = self._begin(search.spaces.scales, len(search.loss))
         with LateBar(counted(len(search.loss), "target"), len(draws) + n_promising, self.progress) as bar:
             for shares in draws:
                 search.try_shares(shares, bar.move)
-            for shares in promising_draws(search, n_promising, rng) if n_promising else ():
-                search.try_shares(shares, bar.move)
-        if (search.place < 0).any():
-            raise DataError("left-out errors are not finite; divide X and y by constants")
-        rows, errors = search.rows, search.inside.sum(axis=1)
+            if n_promising:
+                for shares in promising_draws(search, n_promising, rng):
+                    search.try_shares(shares, bar.move)
+        rows = search.rows
         self._patterns = list[tuple[IntArray, IntArray]]()
-        self.planned_memory_, self.shares_, self.ridge_ = moments.planned_memory, search.best_shares, search.best_ridge
-        self.loo_error_ = errors / rows.total_weight
-        self.loo_r2_ = 1 - errors / np.where(search.variation > 0, search.variation, np.inf)
-        self.dual_coef_, self.intercept_ = (
-            search.dual_coefficients(),
-            rows.whole.target_means * float(self.fit_intercept),
-        )
+        self.planned_memory_ = moments.planned_memory
+        self._keep(np.arange(len(search.loss)), search, rows.total_weight)
+        self.dual_coef_ = search.dual_coefficients()
+        self.intercept_ = rows.whole.target_means * self.fit_intercept
         features = np.asarray(rows.features) * search.units[:, None]
         self._rows = TrainingRows(features, rows.targets[:0], rows.feature_means, rows.weights, False)
         return self._publish(spaces, search.spaces.scales)
@@ -300,8 +292,11 @@ class BandedRidge(MultiOutputMixin, RegressorMixin, BaseEstimator):
                 setattr(self, name, getattr(self, name)[0])
         return self
 
-    def _draws(self, scales: FloatArray, rng: np.random.Generator) -> tuple[FloatArray, FloatArray, int]:
-        """Ridges, shape (L,), shares to try first, shape (D, S), and how many are to follow."""
+    def _begin(self, scales: FloatArray, n_targets: int) -> tuple[np.random.Generator, FloatArray, FloatArray, int]:
+        """A generator, ridges, shape (L,), shares to try first, shape (D, S), and how many are to follow."""
+        rng = np.random.default_rng(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
+        self.shares_ = np.empty((n_targets, len(scales)))
+        self.ridge_, self.loo_error_, self.loo_r2_ = np.empty((3, n_targets))
         ridges = _PATH if self.ridges is None else np.unique(np.atleast_1d(non_negative("ridges", self.ridges)))
         if ridges.ndim != 1 or not ridges.size or not ridges.min() > 0:
             raise ParameterError(f"ridges must be positive numbers, got {self.ridges!r}")
@@ -312,21 +307,29 @@ class BandedRidge(MultiOutputMixin, RegressorMixin, BaseEstimator):
                 raise ParameterError(
                     f"shares must have shape (n_draws, {S}) with rows that sum to one, got shape {shares.shape}"
                 )
-            return ridges, shares, 0
-        alive = (scales > 0) | (not scales.any())
+            return rng, ridges, shares, 0
         count = count if (scales > 0).sum() > 1 else 1
         promising = count - 1 if self.refine and self.per_target else 0
-        return ridges, first_draws(count - promising, alive, rng), promising
+        return rng, ridges, first_draws(count - promising, (scales > 0) | (not scales.any()), rng), promising
+
+    def _keep(self, at: IntArray, search: BandedSearch, total_weight: float) -> None:
+        """What a search has found for some targets, and how well it does."""
+        if (search.place < 0).any():
+            raise DataError("left-out errors are not finite; divide X and y by constants")
+        errors = to_numpy(search.inside).astype(np.float64).sum(axis=1)
+        self.shares_[at] = search.best_shares
+        self.ridge_[at] = search.best_ridge
+        self.loo_error_[at] = errors / total_weight
+        self.loo_r2_[at] = 1 - errors / np.where(search.variation > 0, search.variation, np.inf)
 
     def _search(self, kernels: SpaceKernels, Y: Array) -> None:
         """Search and publish, all targets that have the same rows together."""
-        rng = np.random.default_rng(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
-        ridges, draws, n_promising = self._draws(kernels.scales, rng)
-        (n, C), xp = Y.shape, namespace_of(Y)
-        if _EPS * n > _DIGITS * ridges.min():
+        n, C = Y.shape
+        rng, ridges, draws, n_promising = self._begin(kernels.scales, C)
+        if EPS * n > _DIGITS * ridges.min():
             warnings.warn(
                 AccuracyWarning(
-                    f"left-out errors at ridges={ridges.min():g} may be off by {_EPS * n / ridges.min():.0e} of "
+                    f"left-out errors at ridges={ridges.min():g} may be off by {EPS * n / ridges.min():.0e} of "
                     "themselves; give larger ridges"
                 ),
                 stacklevel=3,
@@ -340,29 +343,24 @@ class BandedRidge(MultiOutputMixin, RegressorMixin, BaseEstimator):
             refuse_large_entries("y", Y)
         if len(patterns) > 1 and not self.per_target:
             raise ParameterError("missing_targets='drop' fits targets apart and needs per_target=True")
-        self.planned_memory_, self.shares_, self.ridge_ = plan.bytes, np.empty((C, len(kernels.scales))), np.empty(C)
-        self.loo_error_, self.loo_r2_ = np.empty(C), np.empty(C)
+        self.planned_memory_ = plan.bytes
+        is_whole = len(patterns) == 1 and len(patterns[0][1]) == n
+        if not is_whole:
+            xp = namespace_of(Y)
+            self.dual_coef_, self.intercept_ = xp.zeros_like(Y.T), xp.zeros_like(Y[0, :])
         words = f"{counted(C, 'target')}, {plan.bytes / 2**20:,.0f} MiB"
         with LateBar(words, len(patterns) * (len(draws) + n_promising), self.progress) as bar:
             for at, rows in patterns:
-                part, own = self._of_rows(kernels, rows), Y
-                if len(patterns) > 1 or len(rows) < n:
-                    own = take_last(select_rows(Y, rows), at)
+                part = self._of_rows(kernels, rows)
+                own = Y if is_whole else take_last(select_rows(Y, rows), at)
                 if self.per_target:
                     found = search_shares(part, own, ridges, draws, n_promising, rng, plan.block, bar.move)
                 else:
                     found = search_common_shares(part, own, ridges, draws, plan.block, bar.move)
-                if (found.place < 0).any():
-                    raise DataError("left-out errors are not finite; divide X and y by constants")
-                errors = to_numpy(found.inside).astype(np.float64).sum(axis=1)
-                self.shares_[at], self.ridge_[at] = found.best_shares, found.best_ridge
-                self.loo_error_[at] = errors / float((part.roots**2).sum())
-                self.loo_r2_[at] = 1 - errors / np.where(found.variation > 0, found.variation, np.inf)
-                if len(patterns) == 1 and len(rows) == n:
+                self._keep(at, found, float((part.roots**2).sum()))
+                if is_whole:
                     self.dual_coef_, self.intercept_ = found.dual, found.intercept
                     return
-                if not hasattr(self, "dual_coef_"):
-                    self.dual_coef_, self.intercept_ = xp.zeros_like(Y.T), xp.zeros_like(Y[0, :])
                 self.dual_coef_[index_on(Y, at)[:, None], index_on(Y, rows)] = found.dual
                 self.intercept_[index_on(Y, at)] = found.intercept
 
@@ -371,8 +369,7 @@ class BandedRidge(MultiOutputMixin, RegressorMixin, BaseEstimator):
     @property
     def _gains(self) -> FloatArray:
         """``g_s/v_s`` of every target, shape (C, S)."""
-        scales = self.scales_
-        return np.atleast_2d(self.shares_) / np.where(scales > 0, scales, np.inf)
+        return np.atleast_2d(self.shares_) / np.where(self.scales_ > 0, self.scales_, np.inf)
 
     @property
     def _dual(self) -> Array:
@@ -394,9 +391,8 @@ class BandedRidge(MultiOutputMixin, RegressorMixin, BaseEstimator):
             Penalties; shape (n_spaces,) if y has one axis.
         """
         check_is_fitted(self)
-        gains = self._gains
-        found = np.reshape(self.ridge_, (-1, 1)) / np.where(gains > 0, gains, 1.0)
-        found = np.where(gains > 0, found, np.inf)
+        with np.errstate(divide="ignore"):
+            found = np.reshape(self.ridge_, (-1, 1)) / self._gains
         return found[0] if self._has_one_target else found
 
     @property
@@ -422,9 +418,7 @@ class BandedRidge(MultiOutputMixin, RegressorMixin, BaseEstimator):
         new: Features = checked_features(self, X, reset=False)
         dual = like(self._dual, example_of(new))
         for gain, columns in zip(self._gains.T, self.spaces_.values(), strict=True):
-            seen = columns_of(new, columns)
-            seen = like(seen.toarray() if is_sparse(seen) else seen, self._rows.weights)
-            kernel = self._rows.design(columns).onto_samples(seen - take_last(self._rows.feature_means, columns))
+            kernel = self._rows.design(columns).onto_samples(new_rows(new, columns, self._rows.feature_means))
             yield like(kernel, dual) @ dual.T * like(gain, dual)
 
     def predict(self, X: MatrixLike) -> Array:
@@ -528,16 +522,19 @@ class BandedRidge(MultiOutputMixin, RegressorMixin, BaseEstimator):
         check_is_fitted(self)
         if not self._patterns:
             raise DataError("loo_r2_by_space leaves out rows, and the model is fitted to moments; fit to rows")
-        kernels, dual = space_kernels(self._rows, list(self.spaces_.values())), self._dual
+        kernels = space_kernels(self._rows, list(self.spaces_.values()))
+        dual = self._dual
         table = np.column_stack([np.reshape(self.ridge_, -1), np.atleast_2d(self.shares_)])
-        found, block = (np.empty((len(table), len(self.scales_))), plan_memory(len(self.scales_), dual.T).block)
+        found = np.empty((len(table), len(self.scales_)))
+        block = plan_memory(len(self.scales_), dual.T).block
         for targets, rows in self._patterns:
             part = self._of_rows(kernels, rows)
-            for ridge, *shares in np.unique(table[targets], axis=0):
-                at = targets[(table[targets] == [ridge, *shares]).all(axis=1)]
-                for some in (at[start : start + block] for start in range(0, len(at), block)):
-                    own = take_last(select_rows(dual, some), rows)
-                    found[some] = left_out_r2(part, np.array(shares), float(ridge), own)
+            for choice in np.unique(table[targets], axis=0):
+                at = targets[(table[targets] == choice).all(axis=1)]
+                for some in np.split(at, range(block, len(at), block)):
+                    found[some] = left_out_r2(
+                        part, choice[1:], float(choice[0]), take_last(select_rows(dual, some), rows)
+                    )
         return found[0] if self._has_one_target else found
 
     def _of_rows(self, kernels: SpaceKernels, rows: IntArray) -> SpaceKernels:
@@ -582,14 +579,13 @@ def _labels(estimator: BandedRidge, y: ArrayLike | None, X: Features) -> Array:
 def _patterns(Y: Array, missing: str) -> list[tuple[IntArray, IntArray]]:
     """Targets that have the same labels, and the rows of these; one pair if none is missing."""
     (n, C), xp = Y.shape, namespace_of(Y)
-    everything = [(np.arange(C), np.arange(n))]
-    if bool(xp.isfinite(xp.sum(Y))):
-        return everything
-    if bool(xp.any(xp.isinf(Y))):
-        raise DataError("y contains infinity; replace or drop those rows")
-    gaps = to_numpy(xp.isnan(Y)).astype(bool)
+    gaps = np.zeros((1, C), dtype=bool)
+    if not xp.isfinite(xp.sum(Y)):
+        if xp.any(xp.isinf(Y)):
+            raise DataError("y contains infinity; replace or drop those rows")
+        gaps = to_numpy(xp.isnan(Y)).astype(bool)
     if not gaps.any():
-        return everything
+        return [(np.arange(C), np.arange(n))]
     if missing == "raise":
         raise DataError(
             f"y contains NaN in {gaps.any(axis=0).sum()} of {counted(C, 'target')}; drop those rows, or leave them out "

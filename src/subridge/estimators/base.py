@@ -117,7 +117,7 @@ def training_input(
         labels: Labels = like(y, example_of(features)) if numeric else to_numpy(y)
         if labels.ndim not in (1, 2) or len(labels) != X.shape[0]:
             raise DataError(f"y must have {X.shape[0]} rows like X, got shape {tuple(labels.shape)}")
-        if numeric and not bool(namespace_of(labels).all(namespace_of(labels).isfinite(labels))):
+        if numeric and not namespace_of(labels).isfinite(labels).all():
             raise DataError("y contains NaN or infinity; replace or drop those rows")
     else:
         features, labels = checked_features(estimator, X, reset, y=y, multi_output=numeric, y_numeric=numeric)
@@ -138,10 +138,9 @@ def checked_features(estimator: Any, X: MatrixLike, reset: bool, allow_nan: bool
         )
     if not is_tensor(X):
         refuse_odd_table("X", X)
-        finite = "allow-nan" if allow_nan else True
-        rules = {"accept_sparse": ("csr", "csc"), "dtype": np.float64, "ensure_all_finite": finite}
+        rules = {"accept_sparse": ("csr", "csc"), "ensure_all_finite": "allow-nan" if allow_nan else True}
         try:
-            found = validate_data(estimator, X, reset=reset, **rules, **labels)
+            found = validate_data(estimator, X, reset=reset, dtype=np.float64, **rules, **labels)
         except ValueError as error:
             if "Input y contains" in str(error):
                 raise DataError("y contains NaN or infinity; replace or drop those rows") from error
@@ -160,10 +159,10 @@ def checked_features(estimator: Any, X: MatrixLike, reset: bool, allow_nan: bool
     if not xp.isdtype(X.dtype, ("real floating", "integral")):
         raise DataError(f"X must hold real numbers, got {X.dtype}")
     X = xp.astype(X.detach(), xp.float64)
-    if bool(xp.any(xp.isinf(X))) or (not allow_nan and bool(xp.any(xp.isnan(X)))):
+    if xp.any(xp.isinf(X)) or (not allow_nan and xp.any(xp.isnan(X))):
         raise DataError("X contains NaN or infinity; replace or drop those rows")
     if reset:
-        estimator.n_features_in_ = int(X.shape[1])
+        estimator.n_features_in_ = X.shape[1]
     elif X.shape[1] != estimator.n_features_in_:
         raise DataError(
             f"X has {X.shape[1]} features, but {type(estimator).__name__} is expecting "
@@ -196,13 +195,17 @@ def row_weights(
     return weights
 
 
-def _weighted_rows(X: Features, targets: Array, weights: FloatArray | None) -> tuple[Features, Array, Array | None]:
+def _weighted_rows(
+    X: Features | DiskColumns, targets: Array, weights: FloatArray | None
+) -> tuple[Any, Array, Array | None]:
     """Rows of positive weight, in the library of X: nothing is learnt from others, and they do not count as samples."""
-    example = example_of(X)
+    example = targets[:0].T if isinstance(X, DiskColumns) else example_of(X)
     if weights is None:
         return X, like(targets, example), None
     kept = np.flatnonzero(weights > 0)
-    if len(kept) < len(weights):
+    if isinstance(X, DiskColumns):
+        X = replace(X, kept=X.kept[kept])
+    elif len(kept) < len(weights):
         X = X[kept] if is_sparse(X) else select_rows(X, kept)
     return X, like(targets[:, kept], example), like(weights[kept], example)
 
@@ -347,7 +350,7 @@ class RidgeEnsembleBase(BaseEstimator):
                 f"subset_sizes={self.subset_sizes!r} has no effect on subsets={name!r}; use subsets='overlapping' or "
                 "'projection', or leave it out"
             )
-        number = 1 if isinstance(self.n_estimators, str) else min(int(self.n_estimators), M)
+        number = 1 if is_open else min(int(self.n_estimators), M)
         if name == "auto" and (is_open or number == 1):
             return list(offers(varying, MEMBERS if is_open else (), seed=seed))
         kind, rng = "dirichlet" if name == "auto" else name, np.random.default_rng(seed)
@@ -355,7 +358,7 @@ class RidgeEnsembleBase(BaseEstimator):
         for k in [k for k in MEMBERS if k <= M] if is_open else [number]:
             strategy = read_strategy(kind, StrategyOptions(k, M, self.fraction_spread, self.subset_sizes))
             drawn.append(Offer(f"{k} {kind}", kind, strategy.draw(M, rng), self.fraction_spread))
-        return [*list(offers(varying, (), (), (), seed))[: int(is_open)], drawn]
+        return [*list(offers(varying, (), (), (), seed))[:is_open], drawn]
 
     def _on_rows(self, families: list[list[Offer]], rows: TrainingRows, seed: int) -> list[list[Offer]]:
         """The offers with the rows that their members see; one ridge among others to choose from sees them all."""
@@ -421,12 +424,8 @@ class RidgeEnsembleBase(BaseEstimator):
     ) -> TrainingRows:
         """Rows of positive weight, centred, with those that are left out together, and warnings about them."""
         together = left_out_sets(groups, self.gap, weights, X.shape[0])
-        if isinstance(X, DiskColumns):
-            _, y, w = _weighted_rows(targets.T, targets, weights)
-            X = X if weights is None else replace(X, kept=X.kept[weights > 0])
-        else:
-            X, y, w = _weighted_rows(X, targets, weights)
-        if X.shape[0] < 1 + int(self.fit_intercept):
+        X, y, w = _weighted_rows(X, targets, weights)
+        if X.shape[0] < 1 + self.fit_intercept:
             raise DataError(
                 f"n_samples={X.shape[0]} sample leaves nothing to fit beside the intercept; give at least two, "
                 "or set fit_intercept=False"
@@ -451,7 +450,8 @@ class RidgeEnsembleBase(BaseEstimator):
         seeds = self._seeds()
         rows = self._training_rows(X, targets, weights, groups)
         y = rows.targets
-        families, rng = self._families(rows.column_squares > 0, seeds[0]), np.random.default_rng(seeds[1])
+        families = self._families(rows.column_squares > 0, seeds[0])
+        rng = np.random.default_rng(seeds[1])
         families = self._on_rows(families, rows, seeds[1])
         eta = self._per_member("readout_noise", within("readout_noise", self.readout_noise, 0.0, 1e100), families)
         noises = dict[int, Array]()
@@ -520,7 +520,7 @@ class RidgeEnsembleBase(BaseEstimator):
     ) -> None:
         """Set what was fitted from the candidate that was taken; members may be combined by another aggregation."""
         losses, places, plan = taken.losses, taken.places, taken.offer.plan
-        aggregation, fitted, sets = losses.aggregation, taken.ensemble, taken.offer.row_sets
+        aggregation, fitted = losses.aggregation, taken.ensemble
         scope = self.ridge_scope if isinstance(self.ridge, str) else None
         if scope is not None:
             self.ridge_path_ = taken.ridges
@@ -528,28 +528,28 @@ class RidgeEnsembleBase(BaseEstimator):
             chooser = taken.chooser
             self.loo_path_ = np.array([chooser.at(chooser.common(at)).loss[0] for at in range(len(taken.ridges))])
         is_common = scope in (None, "ensemble") and (fitted.ridge == fitted.ridge[0]).all()
-        self.loo_error_, self.ridge_ = error, float(fitted.ridge[0]) if is_common else fitted.ridge.copy()
+        self.loo_error_ = error
+        self.ridge_ = float(fitted.ridge[0]) if is_common else fitted.ridge.copy()
         self.ensemble_ = Ensemble(plan, fitted.ridge, self.readout_noise, decided or aggregation, fitted.row_fractions)
         self.subset_plan_, self.n_estimators_, self.estimators_features_ = plan, len(places), list(plan.measurements)
-        # If coefficients go to disk, members have none in memory.
-        scratch = getattr(self, "_scratch", None) if isinstance(rows, ColumnRows) else None
-        kept = list(zip(losses.paths, places, strict=True)) if scratch is None else []
-        self._members = FittedMembers.centred_on(
-            plan,
-            [path.coefficients(int(place)) for path, place in kept],
-            [path.feature_means for path, _ in kept],
-            [path.target_means for path, _ in kept],
-            None if sets is None and kept else rows.centred_targets[1],
-        )
+        scratch = getattr(self, "_scratch", None)
+        paths = losses.paths if scratch is None else []  # if coefficients go to disk, members have none in memory
+        coefs = [path.coefficients(int(places[r])) for r, path in enumerate(paths)]
+        centres = [coefs[r] @ plan.measure(r, path.feature_means) for r, path in enumerate(paths)]
+        intercepts = [path.target_means - centre for path, centre in zip(paths, centres, strict=True)]
+        mean = rows.centred_targets[1]
+        if taken.offer.row_sets is None and scratch is None:
+            mean = sum((path.target_means for path in paths), mean * 0.0) / len(paths)
+        self._members = FittedMembers(plan, coefs, intercepts, mean)
         linear = aggregation if aggregation.is_linear else Mean()
         self._member_moments = moments = losses.moments(places[None], linear).of_batch(0)
         self.risk_matrix_ = moments.pairs if moments.pairs.ndim == 2 else moments.pairs.sum(axis=0)
         self._member_weights = taken.weights if aggregation.fits_weights else linear.weights(moments)
-        self._map = (
-            self._members.collapse(self._member_weights)
-            if scratch is None or not isinstance(rows, ColumnRows)
-            else (np.empty(0), written_map(scratch, rows, plan, losses.paths, places, self._member_weights))
-        )
+        if scratch is None:
+            self._map = self._members.collapse(self._member_weights)
+        else:
+            assert isinstance(rows, ColumnRows)
+            self._map = np.empty(0), written_map(scratch, rows, plan, losses.paths, places, self._member_weights)
 
     def _absorb(
         self, X: Features, targets: FloatArray, weights: FloatArray | None, aggregations: Sequence[Aggregation]
@@ -559,8 +559,7 @@ class RidgeEnsembleBase(BaseEstimator):
         before = getattr(self, "_moments", ())
         new = []
         for part in pieces_of(features.shape[0], sum(each.n_samples for each in before)):
-            some = features[np.arange(part.start, part.stop)] if is_sparse(features) else features[part]
-            new.append(moments_of(some, y[:, part], None if w is None else w[part]))
+            new.append(moments_of(features[part], y[:, part], None if w is None else w[part]))
         if not before:
             self._stream_seed = self._seeds()[0]
         self._moments: tuple[RowMoments, ...] = thinned([*before, *new])
@@ -580,17 +579,19 @@ class RidgeEnsembleBase(BaseEstimator):
         )
         squares = rows.column_squares if rows.scales is None else np.ones(1)
         warn_once([unequal_scales(squares, getattr(self, "feature_names_in_", None))], stacklevel=4)
-        decided, is_searched = aggregations[0], isinstance(self.ridge, str)
+        decided = aggregations[0]
         families = self._families((rows.column_squares > 0) | (not all_rows), seed)
         if decided.decides_classes:  # one ridge, unless a number or subsets are given
             families, aggregations = [families[0][:1]], [Mean()]
+        is_searched = isinstance(self.ridge, str)
         fixed = None if is_searched else self._per_member("ridge", trainable("ridge", self.ridge), families)
-        usable = affordable(aggregations, rows.n_samples)
+        aggregations = affordable(aggregations, rows.n_samples)
         with np.errstate(invalid="ignore"):  # the error of a single row is infinite
-            choice = choose_ensemble(rows, families, usable, self.ridges, self.ridge_scope, self.scoring, fixed)
+            choice = choose_ensemble(rows, families, aggregations, self.ridges, self.ridge_scope, self.scoring, fixed)
             taken = choice.kept[choice.taken]
-            self.choice_, error = replace(choice, kept={}), taken.losses.at(taken.places[None]).loss[0]
-            self._keep_candidate(rows, taken, float(error), decided if decided.decides_classes else None)
+            self.choice_ = replace(choice, kept={})
+            error = float(taken.losses.at(taken.places[None]).loss[0])
+            self._keep_candidate(rows, taken, error, decided if decided.decides_classes else None)
 
     # -- predicting -------------------------------------------------------------------------------
 
@@ -600,7 +601,7 @@ class RidgeEnsembleBase(BaseEstimator):
         drops = one_of("missing", self.missing, get_args(Missing)) == "drop-members"
         features: Features = checked_features(self, X, reset=False, allow_nan=drops)
         values = features @ np.ones(features.shape[1]) if is_sparse(features) else features
-        return features, drops and bool(namespace_of(values).any(namespace_of(values).isnan(values)))
+        return features, drops and bool(namespace_of(values).isnan(values).any())
 
     def _outputs(self, X: MatrixLike) -> Array:
         """What the ensemble says of new rows, shape (C, m): labels, mean scores, or shares of votes."""
@@ -609,8 +610,16 @@ class RidgeEnsembleBase(BaseEstimator):
             return outputs.T
         if getattr(self, "_scratch", None) is not None:
             refuse_unwritten("coef_", self._map[0])
-        if is_wide(X):
-            return self._outputs_of_columns(disk_columns(X))
+        if is_wide(X):  # a block of columns at a time
+            columns = disk_columns(X)
+            check_is_fitted(self)
+            if X.shape[1] != self.n_features_in_ or not self.ensemble_.aggregation.is_linear:
+                raise DataError(
+                    f"X on disk has {X.shape[1]} features; blocks of columns serve weighted sums of "
+                    f"{self.n_features_in_}, other aggregations need X in memory"
+                )
+            parts = (self._map[0][:, part] @ values.T for part, values in columns.blocks())
+            return sum(parts, start=self._map[1][:, None])
         (features, is_incomplete), aggregation = self._new_rows(X), self.ensemble_.aggregation
         if is_incomplete:
             return self._members.outputs_without(features, aggregation, self._member_moments)
@@ -619,16 +628,6 @@ class RidgeEnsembleBase(BaseEstimator):
             return (features @ coef.T + intercept).T
         voters = self.n_estimators_ if aggregation.decides_classes else 1
         return aggregation.combine(self._members.outputs(features)) / voters
-
-    def _outputs_of_columns(self, X: DiskColumns) -> Array:
-        """What a weighted sum says of the rows of a wide table on disk, shape (C, m), a block of columns at a time."""
-        check_is_fitted(self)
-        if X.shape[1] != self.n_features_in_ or not self.ensemble_.aggregation.is_linear:
-            raise DataError(
-                f"X on disk has {X.shape[1]} features; blocks of columns serve weighted sums of {self.n_features_in_}, "
-                "other aggregations need X in memory"
-            )
-        return sum((self._map[0][:, part] @ values.T for part, values in X.blocks()), start=self._map[1][:, None])
 
     def _without_each(self, X: MatrixLike, method: str) -> tuple[LeftOutEnsemble, Features]:
         """The ensemble without each left-out set, which needs the rows of the fit, and complete rows to predict."""

@@ -31,7 +31,7 @@ from subridge.ridge.columns import ColumnRows, DiskColumns, gaps_error
 from subridge.ridge.member import MemberPath
 from subridge.ridge.moments import BATCHES, MomentBatches, RowMoments, merged, moments_of, pieces_of, thinned
 from subridge.store.progress import LateBar, ProgressBar
-from subridge.store.tasks import Arrays, TaskStore, place_of
+from subridge.store.tasks import TaskStore, place_of
 
 _BLOCK = 2**25  # bytes of a block that is read at once, as float64, and of a slab that is centred at once
 _FAN_IN = 8  # blocks that one task reads, and moments that one merges: a power of two, so that all trees are the same
@@ -106,8 +106,9 @@ def _table(X: Any, y: Any, weights: Any) -> _Table:
     if block.ndim != 2:
         raise DataError(f"the first batch has X of shape {block.shape}, which must be (n_samples, n_features)")
     called = None if names is None else np.array(names, dtype=object)
-    everything, C = chain([first], batches), _n_targets(first.y)
-    return _Table(everything, block.shape[1], block.dtype, block.nbytes + 8 * C * len(block), called, n_targets=C)
+    C = _n_targets(first.y)
+    size = block.nbytes + 8 * C * len(block)
+    return _Table(chain([first], batches), block.shape[1], block.dtype, size, called, n_targets=C)
 
 
 def _n_targets(y: Any) -> int:
@@ -181,7 +182,8 @@ def _disk_table(X: Any, y: Any, weights: Any) -> _Table:
         refuse_unwritten(name, each)
         if each is not None and (not hasattr(each, "shape") or each.shape[0] != n):
             raise DataError(f"{name} must be an array of {n} rows like X, got shape {getattr(each, 'shape', None)}")
-    step, least = max(1, _BLOCK // (8 * max(width, _n_targets(y)))), X.chunks[0] if is_zarr else 1
+    step = max(1, _BLOCK // (8 * max(width, _n_targets(y))))
+    least = X.chunks[0] if is_zarr else 1
     step = max(least, step // least * least)
     bounds = [(start, min(start + step, n)) for start in range(0, n, step)]
     blocks = [_Block(*(None if each is None else _Slice(each, *at) for each in (X, y, weights))) for at in bounds]
@@ -197,7 +199,7 @@ def _disk_table(X: Any, y: Any, weights: Any) -> _Table:
 def _dask_table(X: Any, y: Any, weights: Any) -> _Table:
     """The blocks of a Dask array, or the partitions of a Dask frame, with those of the labels."""
     names = np.array(X.columns, dtype=object) if hasattr(X, "columns") else None
-    width = len(X.columns) if names is not None else int(X.shape[1])
+    width = len(X.columns) if names is not None else X.shape[1]
     if names is None:
         X = X.rechunk({1: -1})
     sizes = X.chunks[0] if names is None else (math.nan,) * X.npartitions
@@ -259,7 +261,7 @@ def _numbers(X: Any, y: Any, weights: Any, width: int, dtype: Any) -> tuple[Arra
         raise DataError(f"a block of y has shape {y.shape} and type {y.dtype} for {len(X)} rows of X; give numbers")
     targets = np.atleast_2d(y.T.astype(np.float64))
     if not np.isfinite(targets).all():
-        raise DataError(f"y contains NaN or infinity in {int((~np.isfinite(targets)).sum())} places; drop those rows")
+        raise DataError(f"y contains NaN or infinity in {(~np.isfinite(targets)).sum()} places; drop those rows")
     if weights is None:
         return X, targets, None
     weights = np.asarray(_plain(weights), dtype=np.float64).reshape(-1)
@@ -284,16 +286,17 @@ def block_moments(
     n, slab, found = len(X), max(1, _BLOCK // (8 * max(width, len(targets)))), []
     ends = np.linspace(0, n, min(pieces, n) + 1).round().astype(int).tolist()
     parts = [slice(*each) for each in pairwise(ends)] if n_before is None or not n else pieces_of(n, n_before)
-    for part in parts if n else ():
+    for part in parts:
         slabs = []
         for start in range(part.start, part.stop, slab):
             rows = slice(start, min(start + slab, part.stop))
             values, gaps = X[rows].astype(np.float64), np.zeros(width, dtype=np.int64)
             if not np.isfinite(values.sum(axis=0)).all():
-                empty = np.isnan(values)
-                if np.isinf(values).any():
-                    raise DataError(f"X contains infinity in column {int(np.isinf(values).any(axis=0).argmax())}")
-                gaps += 0 if fill is not None else empty.sum(axis=0)
+                infinite, empty = np.isinf(values).any(axis=0), np.isnan(values)
+                if infinite.any():
+                    raise DataError(f"X contains infinity in column {infinite.argmax()}")
+                if fill is None:
+                    gaps = empty.sum(axis=0)
                 values = np.where(empty, 0.0 if fill is None else fill, values)
             own = moments_of(values, targets[:, rows], None if weights is None else weights[rows])
             slabs.append(replace(own, gaps=gaps))
@@ -330,7 +333,8 @@ def predicted(model: Any, X: Any, tail: tuple[int, ...]) -> Array:
         import dask.array as da
         from dask.delayed import delayed
 
-        sizes, shared = getattr(X, "chunks", [[math.nan] * X.npartitions])[0], delayed(model, traverse=False)
+        sizes = getattr(X, "chunks", [[math.nan] * X.npartitions])[0]
+        shared = delayed(model, traverse=False)
         blocks = zip(_dask_table(X, None, None).blocks, sizes, strict=True)
         found = [da.from_delayed(shared.predict(each.X), (m, *tail), np.float64) for each, m in blocks]
         return da.concatenate(found)  # type: ignore[no-any-return]
@@ -376,13 +380,6 @@ def new_array(path: str | Path) -> Iterator[Path]:
         shutil.rmtree(scratch, ignore_errors=True)
 
 
-def opened(path: str | Path) -> Any:
-    """An array on disk, to be read."""
-    import zarr
-
-    return zarr.open_array(str(place_of(path)), mode="r")
-
-
 def written_map(
     scratch: Path,
     rows: ColumnRows,
@@ -397,18 +394,17 @@ def written_map(
     """
     import zarr
 
-    means, (C, k) = paths[0].target_means, (len(rows.targets), len(paths))
-    shares = np.broadcast_to(weights, (C, k)).T[:, :, None]
+    C, M = len(rows.targets), plan.n_features
+    shares = np.broadcast_to(weights, (C, len(paths))).T[:, :, None]
     duals = [share * path.dual(int(place)) for share, path, place in zip(shares, paths, places, strict=True)]
-    shape = C, plan.n_features
-    chunks = C, min(rows.columns.step, shape[1])
-    offset = np.zeros(C)
+    chunks = C, min(rows.columns.step, M)
+    intercept = to_numpy(paths[0].target_means).copy()
     # Zeros are no gaps: they are written.
-    array = zarr.create_array(store=str(scratch), shape=shape, chunks=chunks, dtype="f8", fill_value=np.nan)
+    array = zarr.create_array(store=str(scratch), shape=(C, M), chunks=chunks, dtype="f8", fill_value=np.nan)
     for part, found in rows.coefficients(plan, duals):
         array[:, part] = found
-        offset += found @ rows.feature_means[part]
-    return np.asarray(means - offset)
+        intercept -= found @ rows.feature_means[part]
+    return intercept
 
 
 # -- all blocks -----------------------------------------------------------------------------------
@@ -487,9 +483,12 @@ def gather_moments(
         raise ParameterError("missing='mean' reads the table twice, and an iterator can be read once; fill its batches")
     if store is not None and not in_any_order:
         raise ParameterError("store= needs blocks that can be read in any order; batches of an iterator come once")
-    groups, batches = _groups(table, n_batches), tuple[RowMoments, ...]()
-    total, words = len(groups) * (1 + int(fills)), f"rows, {planned / 2**30:.2f} GiB planned"
-    with ProgressBar(words, total, show=progress and in_any_order) as bar:
+    blocks = table.blocks if isinstance(table.blocks, list) else []
+    parts = np.array_split(np.arange(len(blocks)), min(n_batches, len(blocks)) or 1)
+    groups = [[blocks[i] for i in part] for part in parts if len(part)]  # neighbouring blocks make a batch
+    batches = tuple[RowMoments, ...]()
+    words = f"rows, {planned / 2**30:.2f} GiB planned"
+    with ProgressBar(words, len(groups) * (1 + fills), show=progress and in_any_order) as bar:
         fill = _means(table, groups, bar) if fills else None
         if in_any_order:
             batches = thinned(_batches(table, groups, n_batches, fill, store, (X, y, sample_weight), bar), n_batches)
@@ -498,7 +497,7 @@ def gather_moments(
         batches = thinned([*batches, *new], n_batches)
     if not batches:
         raise DataError("X has no rows of positive weight")
-    gaps = np.stack([np.asarray(each.gaps) for each in batches]).sum(axis=0)
+    gaps = np.asarray(sum(each.gaps for each in batches))
     if gaps.any():
         raise gaps_error(gaps, table.names, "fill them, or let gather_moments(missing='mean') fill them with means")
     one_target = len(batches[0].target_means) == 1 and getattr(y, "ndim", 1) == 1
@@ -509,15 +508,18 @@ def moments_for(
     estimator: Any, X: Any, y: Any, weights: Any, least: int, memory: int | None = None, progress: bool = True
 ) -> MomentBatches:
     """The moments that an estimator is fitted to, given or gathered, of at least so many rows; it keeps their names."""
-    if isinstance(X, MomentBatches) and (y is not None or weights is not None):
+    if not isinstance(X, MomentBatches):
+        moments = gather_moments(X, y, weights, memory=memory, progress=progress)
+    elif y is None and weights is None:
+        moments = X
+    else:
         raise ParameterError("moments hold y and sample_weight; leave both out")
-    given = isinstance(X, MomentBatches)
-    moments: MomentBatches = X if given else gather_moments(X, y, weights, memory=memory, progress=progress)
     if moments.n_samples < least:
         raise DataError(
             f"n_samples={counted(moments.n_samples, 'sample')} leaves nothing to fit; give at least {least}"
         )
-    estimator.n_features_in_, estimator._has_one_target = moments.n_features, moments.has_one_target
+    estimator.n_features_in_ = moments.n_features
+    estimator._has_one_target = moments.has_one_target
     if moments.feature_names is not None:
         estimator.feature_names_in_ = moments.feature_names
     return moments
@@ -528,26 +530,20 @@ def _plan(table: _Table, budget: int) -> tuple[int, int]:
     matrix = 8 * (table.width + 1) * (table.width + table.n_targets)
     fixed = _PROCESS + 4 * _BLOCK + 3 * table.block_bytes
     n_batches = min(BATCHES, (budget - fixed) // matrix - _MATRICES)
+    needed = fixed + (max(n_batches, _LEAST_BATCHES) + _MATRICES) * matrix
     if n_batches < _LEAST_BATCHES:
-        needed = fixed + (_LEAST_BATCHES + _MATRICES) * matrix
         raise BudgetError(
             f"moments of {table.width} columns and {counted(table.n_targets, 'target')}, with blocks of "
             f"{table.block_bytes / 2**20:.0f} MiB, take {needed / 2**30:.1f} GiB, but {budget / 2**30:.1f} GiB may be "
             "used; give more memory=, smaller blocks, or fewer columns or targets"
         )
-    return int(n_batches), fixed + (int(n_batches) + _MATRICES) * matrix
-
-
-def _groups(table: _Table, n_batches: int) -> list[list[_Block]]:
-    """Neighbouring blocks that make a batch; none if they come one after the other."""
-    blocks = table.blocks if isinstance(table.blocks, list) else []
-    parts = np.array_split(np.arange(len(blocks)), min(n_batches, len(blocks)) or 1)
-    return [[blocks[i] for i in part] for part in parts if len(part)]
+    return n_batches, needed
 
 
 def _means(table: _Table, groups: list[list[_Block]], bar: ProgressBar) -> FloatArray:
     """Means of the columns without what is missing, shape (M,)."""
-    found, work = np.zeros((2, table.width)), partial(_block_sums, width=table.width, dtype=table.dtype)
+    found = np.zeros((2, table.width))
+    work = partial(_block_sums, width=table.width, dtype=table.dtype)
     for _, parts in _run(table, groups or ([each] for each in table.blocks), work):
         found += sum(parts)
         bar.move(1)
@@ -584,7 +580,9 @@ def _batches(
         about = [*map(_identity, given), str(table.dtype), n_blocks, len(groups), None if fill is None else fill.sum()]
         kept = TaskStore(store, hashlib.sha256(repr(about).encode()).hexdigest(), 1, "moments of another table")
         tasks = [range(number, number + 1) for number in range(len(groups))]
-        done = {rows.start: _unpacked(arrays) for rows, arrays in kept.sound(tasks, _NAMES)}
+        for rows, arrays in kept.sound(tasks, _NAMES):
+            pieces = zip(*(arrays[name][0] for name in _NAMES), strict=True)
+            done[rows.start] = [RowMoments(int(n), float(w), float(s), *rest) for n, w, s, *rest in pieces]
         bar.move(len(done))
     todo = [number for number in range(len(groups)) if number not in done]
     for number, found in _run(table, [groups[number] for number in todo], work):
@@ -594,11 +592,6 @@ def _batches(
             kept.write(range(todo[number], todo[number] + 1), packed)
         bar.move(1)
     return [each for number in range(len(groups)) for each in done[number]]
-
-
-def _unpacked(arrays: Arrays) -> list[RowMoments]:
-    pieces = zip(*(arrays[name][0] for name in _NAMES), strict=True)
-    return [RowMoments(int(each[0]), float(each[1]), float(each[2]), *each[3:]) for each in pieces]
 
 
 def _run(table: _Table, groups: Iterable[list[_Block]], work: _Work) -> Iterator[tuple[int, list[Any]]]:

@@ -186,7 +186,8 @@ class RidgeEnsembleClassifier(ClassifierMixin, RidgeEnsembleBase):
             raise ParameterError("missing='drop-members' needs equal votes; use score_weights='equal'")
         self.classes_ = _classes_of(labels)
         weights = row_weights(sample_weight, len(labels), labels, self.class_weight)
-        left_out = self._fit(features, self._one_hot(labels), weights, groups, aggregations)
+        one_hot = self._one_hot(labels)
+        left_out = self._fit(features, one_hot, weights, groups, aggregations)
         self._publish()
         if votes_by.fits_weights:
             voting = WeightedMajority.of_weights(votes_by.weights(self._member_moments))
@@ -208,9 +209,8 @@ class RidgeEnsembleClassifier(ClassifierMixin, RidgeEnsembleBase):
                 self.temperature_, self.bias_, decision = beta, bias, shifted
         if is_weighted or votes_by.fits_weights:
             self.loo_error_ = misclassified_share(first_largest(decision), rows.targets, rows.weights)
-        counted, observed = (
-            (self._one_hot(labels) * each).sum(axis=1) for each in (1.0 if weights is None else weights, 1.0)
-        )
+        observed = one_hot.sum(axis=1)
+        counted = observed if weights is None else one_hot @ weights
         self._prevalence = observed / np.where(counted > 0, counted, 1.0)
         self.loo_predictions_ = self._labels_of(decision)
         self.loo_probabilities_ = self._probabilities(decision)

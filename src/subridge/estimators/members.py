@@ -9,7 +9,7 @@ at least 2·level - 1, whatever the distribution.
 """
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TypeAlias
 
@@ -22,6 +22,7 @@ from subridge.arrays.namespace import (
     is_sparse,
     like,
     namespace_of,
+    scatter_last,
     select_rows,
     take_last,
     to_numpy,
@@ -33,8 +34,7 @@ from subridge.model.ensemble import Ensemble, SubsetPlan
 from subridge.model.errors import DataError, ParameterError
 from subridge.ridge.classes import softmax
 from subridge.ridge.member import MemberFit, factorise, factorise_members
-from subridge.ridge.row_subsets import padded
-from subridge.ridge.rows import TrainingRows
+from subridge.ridge.rows import TrainingRows, new_rows
 
 _ENTRIES = 1_000_000  # of the largest table over new rows and left-out sets held at once: 8 MB
 _SLACK = 1e-9  # of a share of groups, whose sum is rounded
@@ -45,11 +45,6 @@ Features: TypeAlias = Array | SparseMatrix  # checked features: float64, in the 
 def example_of(X: Features) -> Array:
     """An array of the library and device that predictions for X are made in."""
     return np.empty(0) if is_sparse(X) else X
-
-
-def columns_of(X: Features, index: IntArray) -> Features:
-    """Some columns of X, shape (m, N_r)."""
-    return X.tocsc()[:, index] if is_sparse(X) else select_rows(X.T, index).T
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,35 +59,15 @@ class FittedMembers:
     intercepts: list[Array]
     target_mean: Array
 
-    @classmethod
-    def centred_on(
-        cls,
-        plan: SubsetPlan,
-        coefficients: list[Array],
-        feature_means: Sequence[Array],
-        target_means: Sequence[Array],
-        target_mean: Array | None = None,
-    ) -> "FittedMembers":
-        """Members fitted to centred data: feature means (M,) and target means (C,), one each per member.
-
-        `target_mean` is that of all rows; by default the mean of the members'.
-        """
-        intercepts = [
-            mean - coef @ plan.measure(r, centre)
-            for r, (coef, mean, centre) in enumerate(zip(coefficients, target_means, feature_means, strict=True))
-        ]
-        mean = sum(target_means[1:], target_means[0]) / len(target_means) if target_mean is None else target_mean
-        return cls(plan, coefficients, intercepts, mean)
-
     def collapse(self, weights: FloatArray) -> tuple[Array, Array]:
         """The weighted sum of the members, measured from the target's mean, as one linear map: (C, M) and (C,).
 
         Weights of shape (k,) hold for all targets, of shape (C, k) each for its own.
         """
         first = self.coefficients[0]
-        shape = (len(first), self.plan.n_features)
-        coef = namespace_of(first).zeros(shape, dtype=first.dtype, device=device_of(first))
-        shares = like(np.broadcast_to(weights, (len(first), len(self.coefficients))).T, first)
+        C, M = len(first), self.plan.n_features
+        coef = namespace_of(first).zeros((C, M), dtype=first.dtype, device=device_of(first))
+        shares = like(np.broadcast_to(weights, (C, len(self.coefficients))).T, first)
         intercept = (1.0 - shares.sum(axis=0)) * self.target_mean
         for r, (own, offset) in enumerate(zip(self.coefficients, self.intercepts, strict=True)):
             self.plan.add_lifted(r, shares[r, :, None] * own, coef)
@@ -101,12 +76,15 @@ class FittedMembers:
 
     def outputs(self, X: Features, members: Sequence[int] | IntArray | None = None) -> Array:
         """Outputs of all members, or of some, shape (k, C, n), in the library of X."""
-        found = []
+        found, example = [], example_of(X)
         for r in range(len(self.coefficients)) if members is None else members:
             coef, A = self.coefficients[r], self.plan.measurements[r]
-            seen, own = (columns_of(X, A), coef) if A.ndim == 1 else (X, self.plan.lift_rows(r, coef))
-            map_, intercept = (like(each, example_of(X)) for each in (own, self.intercepts[r]))
-            found.append((seen @ map_.T + intercept).T)
+            seen, own = X, coef
+            if A.ndim == 2:
+                own = self.plan.lift_rows(r, coef)
+            else:
+                seen = X.tocsc()[:, A] if is_sparse(X) else select_rows(X.T, A).T
+            found.append((seen @ like(own, example).T + like(self.intercepts[r], example)).T)
         return namespace_of(found[0]).stack(found)
 
     def outputs_without(self, X: Features, aggregation: Aggregation, moments: MemberMoments) -> Array:
@@ -169,14 +147,15 @@ class LeftOutEnsemble:
         For a weighted sum and one target `choose` may skip rows: from bounds (n,) of what leaving out each of them
         changes in any output of the block it returns those that matter, and the answer has only these.
         """
-        (k, C), S, plan = self.errors.shape[:2], self.rows.n_units, self.ensemble.plan
-        block = max(1, _ENTRIES // (S * C * (k if self.weights is None else 1)))
+        k, C = self.errors.shape[:2]
+        penalties = self.ensemble.ridge * self.ensemble.plan.subset_sizes
+        block = max(1, _ENTRIES // (self.rows.n_units * C * (k if self.weights is None else 1)))
         for start in range(0, X.shape[0], block):
-            new = X[np.arange(start, min(start + block, X.shape[0]))] if is_sparse(X) else X[start : start + block]
-            scores = [
-                fit.scores(self._seen(r, new), float(self.ensemble.ridge[r] * plan.subset_sizes[r]))
-                for r, (fit, _, _) in enumerate(self._fits)
-            ]
+            new = X[start : start + block]  # type: ignore[index]
+            scores = []
+            for penalty, (fit, _, _) in zip(penalties.tolist(), self._fits, strict=True):
+                seen = new_rows(new, fit.measurement, fit.rows.feature_means)
+                scores.append(fit.scores(seen, penalty))
             if self.weights is not None:
                 yield self._weighted(new, scores, choose if C == 1 else None)
                 continue
@@ -222,9 +201,13 @@ class LeftOutEnsemble:
                 labels = rows.centred(rows.targets - noise)[0]
                 found.append((fit, *fit.pulls(float(penalties[r]), labels, errors, rows.left_out)))
                 continue
-            seen, pulls, reach = self.row_sets[r], errors * 0.0, float(rows.fit_intercept) / fit.rows.total_weight
-            pulls[:, seen] = errors[:, seen]
-            found.append((padded(fit, seen, rows.n_samples), pulls, pulls * rows.root_weights * reach))
+            # Zeros for the rows that the member does not see, so that leaving these out changes nothing.
+            seen, n, right = self.row_sets[r], rows.n_samples, fit.right
+            if right is None:
+                right = fit.design.onto_features(fit.left) / (fit.spectrum**0.5)[:, None]
+            pulls = scatter_last(take_last(errors, seen), seen, n)
+            shifts = pulls * rows.root_weights * (rows.fit_intercept / fit.rows.total_weight)
+            found.append((replace(fit, known_left=scatter_last(fit.left, seen, n), right=right), pulls, shifts))
         return found
 
     @cached_property
@@ -235,10 +218,9 @@ class LeftOutEnsemble:
     @cached_property
     def _shifts(self) -> tuple[Array, Array]:
         """Weights of the members for every target, (k, C), and what leaving out a set changes at x = x̄, (C, S)."""
-        rows, owners, (k, C) = self.rows, self.rows.owners, self.errors.shape[:2]
+        rows, (k, C) = self.rows, self.errors.shape[:2]
         shares = like(np.broadcast_to(np.asarray(self.weights), (C, k)).T, self.errors)
-        one_of_set = np.empty(rows.n_units, dtype=np.intp)
-        one_of_set[owners] = np.arange(len(owners))
+        one_of_set = np.unique(rows.owners, return_index=True)[1]
         # What the weights leave to the mean of the labels changes as that mean.
         of_mean = rows.centred_targets[1][:, None] - take_last(rows.targets - rows.deviations, one_of_set)
         total = (1.0 - shares.sum(axis=0))[:, None] * of_mean
@@ -246,19 +228,12 @@ class LeftOutEnsemble:
             total = total + shares[r][:, None] * shifts
         return shares, total
 
-    def _seen(self, r: int, X: Features) -> Array:
-        """What a member sees of new rows, less its means, shape (m, N_r), in the library of the fit."""
-        A = self.ensemble.plan.measurements[r]
-        seen = columns_of(X, A) if A.ndim == 1 else X @ like(A, example_of(X)).T
-        seen = like(seen.toarray() if is_sparse(seen) else seen, self.errors)
-        centre = self.rows if self.parts is None else self.parts[r]
-        return seen - self.ensemble.plan.measure(r, centre.feature_means)
-
     # -- intervals and sets of classes ------------------------------------------------------------
 
     def _level(self, level: float) -> float:
         """A level that the number of left-out sets allows: without 1/(1 - level) of them every interval is infinite."""
-        checked, sets = one_number("level", within("level", level, 0.0, 1.0)), self.rows.n_units
+        checked = one_number("level", within("level", level, 0.0, 1.0))
+        sets = self.rows.n_units
         if checked < 0.5:  # the coverage that is sure is 2 level - 1, and bounds may cross
             raise ParameterError(f"level must be at least 0.5, got {level}; 0.9 covers nine of ten new labels")
         if not checked < 1 or (1 - checked) * (sets + 1) < 1 - _SLACK:

@@ -7,9 +7,10 @@ from collections.abc import Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 import numpy as np
+from sklearn.utils import Tags
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
@@ -24,7 +25,7 @@ from subridge.estimators.base import (
     row_weights,
     training_input,
 )
-from subridge.estimators.blocks import disk_columns, moments_for, new_array, opened, predicted
+from subridge.estimators.blocks import disk_columns, moments_for, new_array, predicted
 from subridge.estimators.members import Features, example_of
 from subridge.model.aggregation import Aggregation
 from subridge.model.checks import truth
@@ -35,9 +36,7 @@ from subridge.ridge.choose import default_ridges, given_ridges, trainable
 from subridge.ridge.columns import DiskColumns
 from subridge.ridge.moments import MomentBatches, moment_rows
 from subridge.ridge.targets import fit_targets
-
-if TYPE_CHECKING:
-    from sklearn.utils import Tags
+from subridge.store.tasks import place_of
 
 _LEAST_RIDGE = 1e-8  # per row, of the mean square of a row; below it `BandedRidge` loses digits
 
@@ -266,14 +265,15 @@ class RidgeEnsembleRegressor(MultiOutputMixin, RegressorMixin, RidgeEnsembleBase
         features: Features | DiskColumns
         if is_wide(X):
             labels = training_input(self, np.zeros((X.shape[0], 1)), y, reset=True, numeric=True)[1]
-            self.n_features_in_, features = int(X.shape[1]), disk_columns(X)
+            self.n_features_in_, features = X.shape[1], disk_columns(X)
         elif coef_path is not None:
             raise ParameterError("coef_path= serves wide tables on disk; leave it out: coef_ is in memory")
         elif isinstance(X, MomentBatches) or is_long(X, y):
             return self._fit_long(X, y, sample_weight, groups)
         else:
             features, labels = training_input(self, X, y, reset=True, numeric=True)
-        weights, targets = row_weights(sample_weight, len(labels)), labels.reshape((len(labels), -1)).T
+        weights = row_weights(sample_weight, len(labels))
+        targets = labels.reshape((len(labels), -1)).T
         self._has_one_target, aggregations = labels.ndim == 1, affordable(self._aggregations(), len(labels))
         if truth("per_target", self.per_target):
             return self._fit_targets(features, targets, weights, groups, aggregations)
@@ -287,7 +287,10 @@ class RidgeEnsembleRegressor(MultiOutputMixin, RegressorMixin, RidgeEnsembleBase
             self._forget()
             raise
         if coef_path is not None:
-            self._map = opened(coef_path), self._map[1]
+            import zarr
+
+            coef: Any = zarr.open_array(str(place_of(coef_path)), mode="r")
+            self._map = coef, self._map[1]
         self._publish()
         self.loo_predictions_ = self._shaped(left_out.predictions)
         if is_wide(X):
@@ -314,20 +317,21 @@ class RidgeEnsembleRegressor(MultiOutputMixin, RegressorMixin, RidgeEnsembleBase
         families = self._families(rows.column_squares > 0, seed)
         plan = families[0][0].plan
         A, k, aggregation = plan.measurements[0], plan.n_members, aggregations[0 if plan.n_members == 1 else -1]
-        ridges = default_ridges(rows.column_squares, rows.n_samples, int(plan.subset_sizes.max()))
+        ridges = default_ridges(rows.column_squares, rows.n_samples, plan.subset_sizes.max())
         if not isinstance(self.ridge, str):
             ridges = self._per_member("ridge", trainable("ridge", self.ridge), families).reshape(1, -1)
         elif self.ridges is not None:
             ridges = given_ridges(self.ridges)
         # One member with a kernel is a BandedRidge of one space, which counts ridges in units of a row's mean square.
-        unit = float(rows.column_squares[A].sum()) / len(A) if A.ndim == 1 else 0.0
+        unit = rows.column_squares[A].sum() / len(A) if A.ndim == 1 else 0.0
         by_kernel = k == 1 and aggregation.is_mean and len(A) >= rows.room and not self.gap
         if by_kernel and unit > 0 and ridges.min() > _LEAST_RIDGE * rows.n_samples * unit:
             del rows  # copies of X and y
             model = BandedRidge({"all": A}, ridges=ridges.ravel() / unit, fit_intercept=self.fit_intercept)
             with warnings.catch_warnings(action="ignore", category=SubridgeWarning):  # those of rows are given already
                 self._by_target = model.fit(X, targets.T, weights, groups)
-            places, own = np.searchsorted(ridges.ravel() / unit, model.ridge_)[:, None], np.ones((len(targets), 1))
+            places = np.searchsorted(ridges.ravel() / unit, model.ridge_)[:, None]
+            own = np.ones((len(targets), 1))
             intercept = model.predict(like(np.zeros((1, X.shape[1])), example_of(X)))[0, :]
             coef, error, r2 = intercept[:0], model.loo_error_, model.loo_r2_
         else:
@@ -354,7 +358,7 @@ class RidgeEnsembleRegressor(MultiOutputMixin, RegressorMixin, RidgeEnsembleBase
         if groups is not None:
             raise ParameterError("groups= needs the rows, and moments of batches are all there is; fit to rows")
         seed = self._seeds()[0]
-        moments = moments_for(self, X, y, sample_weight, 1 + int(self.fit_intercept))
+        moments = moments_for(self, X, y, sample_weight, 1 + self.fit_intercept)
         rows = moment_rows(moments.batches, self.fit_intercept, moments.standardise)
         self._fit_moments(rows, self._aggregations(), seed)
         self._publish()
@@ -388,9 +392,9 @@ class RidgeEnsembleRegressor(MultiOutputMixin, RegressorMixin, RidgeEnsembleBase
             If the data cannot be used as given, or a parameter needs all rows at once.
         """
         features, labels = training_input(self, X, y, reset=not hasattr(self, "_moments"), numeric=True)
-        weights = row_weights(sample_weight, len(labels))
-        self._has_one_target, targets = labels.ndim == 1, labels.reshape((len(labels), -1)).T
-        self._absorb(features, targets, weights, self._aggregations())
+        self._has_one_target = labels.ndim == 1
+        targets = labels.reshape((len(labels), -1)).T
+        self._absorb(features, targets, row_weights(sample_weight, len(labels)), self._aggregations())
         self._publish()
         return self
 
@@ -495,6 +499,6 @@ class RidgeEnsembleRegressor(MultiOutputMixin, RegressorMixin, RidgeEnsembleBase
         # scikit-learn's check puts the signal in one feature of ten, which an unweighted mean of disjoint members
         # shrinks by 1/k whatever the ridge; fitted weights do not.
         name = self.aggregation.name if isinstance(self.aggregation, Aggregation) else self.aggregation
-        is_open = isinstance(self.n_estimators, str)
-        tags.regressor_tags.poor_score = not is_open and isinstance(name, str) and name in ("mean", "median")
+        is_averaged = isinstance(name, str) and name in ("mean", "median")
+        tags.regressor_tags.poor_score = is_averaged and not isinstance(self.n_estimators, str)
         return tags

@@ -22,7 +22,7 @@ import warnings
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 from scipy.cluster.vq import kmeans2
@@ -40,9 +40,9 @@ from subridge.arrays.namespace import (
 )
 from subridge.arrays.types import Array, BoolArray, FloatArray, IntArray
 from subridge.model.errors import BudgetError, counted
+from subridge.ridge.rounding import EPS
 from subridge.ridge.rows import LeftOutSets, SetBatch, TrainingRows
 
-_EPS = float(np.finfo(np.float64).eps)
 _JUDGES = 10  # parts of the sets, each judged at what the others choose
 _CONCENTRATIONS = (0.1, 1.0)  # of random shares, in turns: few spaces, or many (himalaya's default)
 _PROBES, _STEPS, _PICKED = 200, 100, 5000  # random vectors, steps to the strengths of spaces, points of k-means
@@ -61,6 +61,13 @@ _BLOCK = 2**25  # bytes of a block of targets: a larger one makes products no fa
 # eigenvectors need before. The latter leave as much room for a block of targets.
 _KEPT, _PASSING = 3, 5.5
 
+Tick: TypeAlias = Callable[[float], None]  # told the share of a draw that is done
+Labels: TypeAlias = Callable[[Array], Array]  # of some targets, shape (n, b), by their numbers
+
+
+def no_tick(share: float) -> None:
+    """Tell nobody."""
+
 
 @dataclass(frozen=True, eq=False)
 class SpaceKernels:
@@ -78,7 +85,7 @@ class SpaceKernels:
     @cached_property
     def batches(self) -> list["RowsOfSets"]:
         """The rows of the sets of each batch, beside the kernels."""
-        everything = np.arange(int(self.roots.shape[0]))
+        everything = np.arange(self.roots.shape[0])
         return [
             RowsOfSets(index_on(self.roots, batch.rows), np.array_equal(batch.rows.ravel(), everything))
             for batch in self.sets.batches
@@ -91,9 +98,8 @@ class SpaceKernels:
 
     def mixed(self, shares: FloatArray) -> Array:
         """``Σ g_s K_s``, shape (n, n)."""
-        first, *others = self.kernels
-        mixture = float(shares[0]) * first
-        for share, K in zip(shares[1:].tolist(), others, strict=True):
+        mixture = 0.0 * self.kernels[0]
+        for share, K in zip(shares.tolist(), self.kernels, strict=True):
             mixture += share * K
         return mixture
 
@@ -110,19 +116,15 @@ class RowsOfSets(NamedTuple):
         own = table if self.in_order else xp.take(table, xp.reshape(self.rows, (-1,)), axis=0)
         return xp.reshape(own, (*self.rows.shape, -1))
 
-    def put(self, values: Array, table: Array) -> Array:
-        """Values of each set, shape (G, m, b), in their places in a table, shape (n, b)."""
-        if self.in_order:
-            return namespace_of(table).reshape(values, table.shape)
-        table[self.rows] = values
-        return table
-
 
 def by_set(batches: Sequence[RowsOfSets], matrices: Sequence[Array], table: Array) -> Array:
     """The rows of each set in a table, shape (n, b), times a matrix of their set, shape (G, m, m) for a batch."""
-    found = namespace_of(table).empty_like(table)
+    xp = namespace_of(table)
+    if batches[0].in_order:
+        return xp.reshape(matrices[0] @ batches[0].of(table), table.shape)
+    found = xp.empty_like(table)
     for rows, matrix in zip(batches, matrices, strict=True):
-        found = rows.put(matrix @ rows.of(table), found)
+        found[rows.rows] = matrix @ rows.of(table)
     return found
 
 
@@ -130,8 +132,7 @@ def space_kernels(rows: TrainingRows, spaces: Sequence[IntArray]) -> SpaceKernel
     """Kernels of centred, weighted rows; `spaces` are the columns of each."""
     kernels, scales, n = [], [], rows.n_samples
     for columns in spaces:
-        design = rows.design(columns)
-        K = namespace_of(rows.weights).astype(design.kernel(), rows.weights.dtype)
+        K = namespace_of(rows.weights).astype(rows.design(columns).kernel(), rows.weights.dtype)
         scales.append(float(namespace_of(K).linalg.trace(K)) / n)
         kernels.append(K / (scales[-1] or 1.0))
     alone = SetBatch(np.arange(n)[:, None], np.ones((n, 1), dtype=bool))
@@ -167,15 +168,16 @@ def centred(spaces: SpaceKernels, shares: FloatArray, along: float) -> tuple[Arr
 def solve(spaces: SpaceKernels, shares: FloatArray, ridge: float, example: Array) -> Solution:
     """The fit at one choice alone, in the precision of the example: an inverse is cheaper than eigenvectors."""
     A, u, pull, norm = centred(spaces, shares, 1.0)
-    xp, n = namespace_of(A), int(A.shape[0])
-    ridge = max(ridge, n**2 * _EPS)  # no eigenvalue exceeds n: smaller ridges drown in rounding
+    xp, n = namespace_of(A), A.shape[0]
+    ridge = max(ridge, n**2 * EPS)  # no eigenvalue exceeds n: smaller ridges drown in rounding
     A += ridge * xp.eye(n, dtype=A.dtype, device=device_of(A))
     G = positive_inverse(A)
     del A
     G -= u[:, None] * (u / (1.0 + ridge))
-    batches, centre = spaces.batches, (u - G @ pull) * spaces.roots / norm
+    batches = spaces.batches
     blocks = [xp.take_along_axis(rows.of(G), rows.rows[:, None, :], axis=2) for rows in batches]
     left_out = by_set(batches, [positive_inverse(each) for each in blocks], G) * spaces.roots
+    centre = (u - G @ pull) * spaces.roots / norm
     return Solution(like(left_out, example), [like(each, example) for each in blocks], like(centre, example))
 
 
@@ -194,31 +196,21 @@ class Draw:
         xp = namespace_of(mixture)
         spectrum, self.basis = xp.linalg.eigh(mixture)
         del mixture
-        self._spectrum = xp.where(spectrum < -0.5, np.inf, xp.clip(spectrum, min=0.0))
+        self.spectrum = xp.where(spectrum < -0.5, np.inf, xp.clip(spectrum, min=0.0))
         self._level, self._pull = u @ self.basis / norm, pull @ self.basis / norm
 
-    def root(self, ridge: float) -> Array:
-        """R with ``G = R Rᵀ``, shape (n, n)."""
-        root: Array = self.basis / (self._spectrum + ridge) ** 0.5
-        return root
-
     def at(self, ridges: FloatArray, example: Array) -> Iterator[Solution]:
-        """The solutions at positive ridges, one after the other, in the precision of the example.
-
-        The blocks of as many ridges are inverted together as one matrix of shape (n, n) holds.
-        """
-        Q, xp, batches, roots = self.basis, namespace_of(self.basis), self.spaces.batches, self.spaces.roots
-        together = max(1, int(Q.shape[0]) // self.spaces.sets.largest)
-        for part in np.split(ridges, range(together, len(ridges), together)):
-            gains = [1 / (self._spectrum + ridge) for ridge in part.tolist()]
-            blocks = [xp.stack([_gram(rows.of(Q * gain**0.5)) for gain in gains]) for rows in batches]
-            inverses = [positive_inverse(each) for each in blocks]
-            for place, gain in enumerate(gains):
-                left_out, centre = Q * gain, self._level - gain * self._pull
-                left_out = like(by_set(batches, [each[place, ...] for each in inverses], left_out), example)
-                if not self.rotated:  # rows of W are as long as those of W Q: rounding is relative to their lengths
-                    left_out, centre = left_out @ like(Q.T * roots, example), Q @ centre * roots
-                yield Solution(left_out, [like(each[place, ...], example) for each in blocks], like(centre, example))
+        """The solutions at positive ridges, one after the other, in the precision of the example."""
+        Q, batches, roots = self.basis, self.spaces.batches, self.spaces.roots
+        for ridge in ridges.tolist():
+            gain = 1 / (self.spectrum + ridge)
+            blocks = [_gram(rows.of(Q * gain**0.5)) for rows in batches]
+            left_out = like(by_set(batches, [positive_inverse(each) for each in blocks], Q * gain), example)
+            centre = self._level - gain * self._pull
+            if not self.rotated:  # rows of W are as long as those of W Q: rounding is relative to their lengths
+                left_out = left_out @ like(Q.T * roots, example)
+                centre = Q @ centre * roots
+            yield Solution(left_out, [like(each, example) for each in blocks], like(centre, example))
 
 
 # -- the search -----------------------------------------------------------------------------------
@@ -233,10 +225,10 @@ class MemoryPlan(NamedTuple):
 
 def plan_memory(n_spaces: int, targets: Array, memory: int | None = None) -> MemoryPlan:
     """Fit a block of targets, shape (n, C), into the memory that may be used, in bytes; None for the usual size."""
-    n, C, size = int(targets.shape[0]), int(targets.shape[1]), int(targets.dtype.itemsize)
+    (n, C), size = targets.shape, targets.dtype.itemsize
     column, matrix = 4 * size * n, 8 * n * n  # labels, errors, dual coefficients or squares
     passing = int(_PASSING * matrix)
-    fixed = matrix * (n_spaces + _KEPT) + size * n * C * int(_ROTATED * n >= C)
+    fixed = matrix * (n_spaces + _KEPT) + size * n * C * (_ROTATED * n >= C)
     state = C * (12 * _JUDGES + 64)  # what each target keeps of the search; its block is smaller by so much
     room = (max(_BLOCK, passing) if memory is None else memory - fixed) - state
     if memory is not None and room < max(column, passing - state):
@@ -270,10 +262,10 @@ class BandedSearch:
         self.dual, self.intercept = (xp.zeros(shape, dtype=targets.dtype, **options) for shape in ((C, n), (C,)))
         self.shares = np.empty((0, len(spaces.kernels)))
         self.means = self._weights @ targets / float(xp.sum(self._weights))
-        self._shift = self.means * float(spaces.fit_intercept)  # what the intercept takes before all, for accuracy
+        self._shift = self.means * spaces.fit_intercept  # what the intercept takes before all, for accuracy
         for part in self.blocks(np.arange(C)):
             own = self._labels(index_on(targets, part), self.means) * like(spaces.roots, targets)[:, None]
-            self.variation[part] = to_numpy(self._squares(own)).sum(axis=0)
+            self.variation[part] = to_numpy(self.squares(own)).sum(axis=0)
         self._spreads = like(np.where(self.variation > 0, self.variation, 1.0), spaces.roots)
 
     def blocks(self, at: IntArray) -> list[IntArray]:
@@ -286,21 +278,19 @@ class BandedSearch:
         labels -= means[at]
         return labels
 
-    def _squares(self, values: Array) -> Array:
+    def squares(self, values: Array) -> Array:
         """Sums of squares in J parts of the sets, in double precision, shapes (n, b) to (J, b)."""
         xp = namespace_of(values)
         sums = [xp.linalg.vector_norm(rows.of(values), axis=1) ** 2 for rows in self.spaces.batches]
         return self._judges @ xp.astype(xp.concat(sums), self._judges.dtype)
 
-    def seen_by(self, draw: Draw) -> Callable[[Array], Array]:
+    def seen_by(self, draw: Draw) -> Labels:
         """What gives the labels of some targets, shape (n, b), as the solutions of a draw take them."""
         if not draw.rotated:
             return lambda at: self._labels(at, self._shift)
-        xp, Q, parts = (
-            namespace_of(self.targets),
-            like(draw.basis * self.spaces.roots[:, None], self.targets),
-            self.blocks(np.arange(len(self.loss))),
-        )
+        xp = namespace_of(self.targets)
+        Q = like(draw.basis * self.spaces.roots[:, None], self.targets)
+        parts = self.blocks(np.arange(len(self.loss)))
         turned = xp.concat([Q.T @ self._labels(index_on(Q, at), self._shift) for at in parts], axis=1)
         return lambda at: xp.take(turned, at, axis=1)
 
@@ -309,10 +299,10 @@ class BandedSearch:
         """Whether targets are few enough to be rotated by eigenvectors."""
         return len(self.loss) <= _ROTATED * int(self.targets.shape[0])
 
-    def try_shares(self, shares: FloatArray, tick: Callable[[float], None] = lambda share: None) -> None:
+    def try_shares(self, shares: FloatArray, tick: Tick = no_tick) -> None:
         """See one draw of shares, shape (S,), at the ridges that matter to each target."""
         L, C, draw = len(self.ridges), len(self.loss), Draw(self.spaces, shares, self.rotated)
-        first, here, nearest = len(self.shares) * L, np.full(C, np.inf), np.full(C, -1)
+        here, nearest = np.full(C, np.inf), np.full(C, -1)
         labels = self.seen_by(draw)
         before = np.where(self.loss < _EXPLAINED * self.variation, self.place % L, -1)
         for pass_, (step, close, numbers) in enumerate(_passes(L)):
@@ -324,7 +314,7 @@ class BandedSearch:
             asked = [number for number in numbers if wanted(number).any()]
             for number, solution in zip(asked, draw.at(self.ridges[asked], self.targets) if asked else (), strict=True):
                 seen = np.flatnonzero(wanted(number))  # fewer than before if a ridge of this pass was better
-                losses = self._see(solution, seen, labels, first + number)
+                losses = self._see(solution, seen, labels, len(self.shares) * L + number)
                 nearest[seen] = np.where(losses < here[seen], number, nearest[seen])
                 here[seen] = np.fmin(here[seen], losses)
             tick(len(numbers) / L)
@@ -337,7 +327,7 @@ class BandedSearch:
         self._see(solution, at, lambda where: self._labels(where, self._shift), place)
         self.shares = np.vstack([self.shares, shares])
 
-    def _see(self, solution: Solution, at: IntArray, seen_by: Callable[[Array], Array], place: int) -> FloatArray:
+    def _see(self, solution: Solution, at: IntArray, seen_by: Labels, place: int) -> FloatArray:
         """Errors of some targets at one choice, shape (b,), and what they keep of it.
 
         The host waits for a card once, when all blocks are on their way.
@@ -348,12 +338,12 @@ class BandedSearch:
         self.loss[at], self.place[better] = np.fmin(losses, self.loss[at]), place
         return losses
 
-    def _see_block(self, solution: Solution, at: IntArray, seen_by: Callable[[Array], Array]) -> Array:
-        xp, padded = namespace_of(self.targets), np.resize(at, -(-len(at) // _ALIGNED) * _ALIGNED)
-        where = index_on(self.targets, padded)
+    def _see_block(self, solution: Solution, at: IntArray, seen_by: Labels) -> Array:
+        xp = namespace_of(self.targets)
+        where = index_on(self.targets, np.resize(at, -(-len(at) // _ALIGNED) * _ALIGNED))
         labels, where = seen_by(where), where[: len(at)]
         errors = solution.left_out @ labels
-        parts = self._squares(errors).T[: len(at), :]
+        parts = self.squares(errors).T[: len(at), :]
         sums, outside, least = xp.sum(parts, axis=1), self.outside[where], self._lowest[where]
         others = xp.astype((sums[:, None] - parts) / self._spreads[where][:, None], xp.float32)
         self.inside[where] = xp.where(others < outside, parts, self.inside[where])
@@ -370,15 +360,6 @@ class BandedSearch:
         self.dual[where] = xp.where(better[:, None], dual, self.dual[where])
         return sums
 
-    def total_loss(self, solution: Solution, seen_by: Callable[[Array], Array]) -> float:
-        """Sum over targets of left-out error over variance at one choice."""
-        total = 0.0
-        for at in self.blocks(np.arange(len(self.loss))):
-            errors = self._squares(solution.left_out @ seen_by(index_on(self.targets, at)))
-            variation = np.where(self.variation[at] > 0, self.variation[at], np.inf)
-            total += float((to_numpy(errors).sum(axis=0) / variation).sum())
-        return total
-
     def forms(self, rng: np.random.Generator) -> tuple[FloatArray, FloatArray]:
         """``T_rs = tr(G K_r G K_s)``, by random vectors, and ``q_s = yᵀ G K_s G y`` of targets y of variance one.
 
@@ -386,15 +367,15 @@ class BandedSearch:
         is that of equal shares, with as much signal as noise. Only spaces that vary are here. Shapes (S + 1, S + 1) and
         (C, S + 1).
         """
-        spaces, n = self.spaces, int(self.spaces.roots.shape[0])
+        spaces, n = self.spaces, self.spaces.roots.shape[0]
         xp, alive = namespace_of(spaces.roots), spaces.scales > 0
         draw = Draw(spaces, alive / alive.sum())
-        root = draw.root(1.0)
+        root: Array = draw.basis / (draw.spectrum + 1.0) ** 0.5  # G = R Rᵀ
         kernels = [K for K, varies in zip(spaces.kernels, alive, strict=True) if varies]
         # By a root that does not depend on the signs of eigenvectors, which differ between libraries.
         inner = root @ (draw.basis.T @ like(rng.standard_normal((n, _PROBES)), root))
         turned = [xp.reshape(root.T @ each, (-1,)) for each in (*(K @ inner for K in kernels), inner)]
-        traces, forms = np.array([[float(a @ b) for b in turned] for a in turned]) / _PROBES, []
+        forms = []
         blocks = self.blocks(np.arange(len(self.loss)))
         for at in [half for block in blocks for half in np.array_split(block, 2)]:  # double precision
             labels = like(take_last(self.targets, at) - take_last(self.means, at), root) * spaces.roots[:, None]
@@ -402,6 +383,7 @@ class BandedSearch:
             del labels
             forms.append([to_numpy(xp.sum(dual * (K @ dual), axis=0)) for K in kernels])
             forms[-1].append(to_numpy(xp.sum(dual * dual, axis=0)))
+        traces = np.array([[float(a @ b) for b in turned] for a in turned]) / _PROBES
         return traces, np.concatenate(forms, axis=1).T / np.maximum(self.variation[:, None] / n, 1e-300)
 
     @property
@@ -433,16 +415,14 @@ def _passes(L: int) -> list[tuple[int, float, list[int]]]:
 # -- shares to try --------------------------------------------------------------------------------
 
 
-def random_draws(count: int, alive: BoolArray, rng: np.random.Generator) -> FloatArray:
-    """Dirichlet shares at several concentrations in turns, shape (count, S); only spaces that are alive have some."""
-    turns = np.resize(_CONCENTRATIONS, count)
-    gammas = rng.standard_gamma(turns[:, None] * (alive | (not alive.any())))  # X is constant: any shares do
-    return np.asarray(gammas / gammas.sum(axis=1, keepdims=True))
-
-
 def first_draws(count: int, alive: BoolArray, rng: np.random.Generator) -> FloatArray:
-    """Equal shares, then each space alone, then random shares; shape (count, S)."""
-    return np.vstack([alive / alive.sum(), np.eye(len(alive))[alive], random_draws(count, alive, rng)])[:count]
+    """Equal shares, then each space alone, then random shares; shape (count, S).
+
+    Random shares are Dirichlet's at several concentrations in turns; only spaces that are alive have some.
+    """
+    gammas = rng.standard_gamma(np.resize(_CONCENTRATIONS, (count, 1)) * alive)
+    random = gammas / gammas.sum(axis=1, keepdims=True)
+    return np.vstack([alive / alive.sum(), np.eye(len(alive))[alive], random])[:count]
 
 
 def needed_shares(search: BandedSearch, least: int, rng: np.random.Generator) -> tuple[FloatArray, FloatArray]:
@@ -453,8 +433,7 @@ def needed_shares(search: BandedSearch, least: int, rng: np.random.Generator) ->
     forms, whose covariance is about T/2 if G makes labels of variance one white. Only the S' spaces that vary are here.
     """
     traces, forms = search.forms(rng)
-    copies = max(0, least - len(forms))
-    errors = rng.multivariate_normal(np.zeros(len(traces)), traces / 2, copies, method="eigh")
+    errors = rng.multivariate_normal(np.zeros(len(traces)), traces / 2, max(0, least - len(forms)), method="eigh")
     forms = np.maximum(np.vstack([forms, np.resize(forms, errors.shape) + errors]), 0.0)
     strengths = np.ones_like(forms)
     for _ in range(_STEPS):  # to the least (a - T⁻¹ q)ᵀ T (a - T⁻¹ q) with no negative a (Lee and Seung 2000)
@@ -494,18 +473,18 @@ def promising_choices(
     needs; the last shape is (count, C).
     """
     shares, weights = needed_shares(search, count, rng)
-    C, logs = len(search.loss), np.log(search.ridges)
+    C = len(search.loss)
     ridges = np.resize(np.log(search.best_ridge), len(shares))
     ridges[C:] += rng.standard_normal(len(ridges) - C)
     points = np.column_stack([shares, _FAR * ridges])
     centres = _centres(points, weights, count, rng)
-    numbers = abs(centres[:, -1:] / _FAR - logs).argmin(axis=1)
-    found, near = _shares_of(centres[:, :-1], search), min(count, max(_NEAR, -(-count // C)))
+    numbers = abs(centres[:, -1:] / _FAR - np.log(search.ridges)).argmin(axis=1)
+    near = min(count, max(_NEAR, -(-count // C)))
     seen = np.zeros((count, C), dtype=bool)
     for at in np.split(np.arange(C), range(_PICKED, C, _PICKED)):
         far = (centres**2).sum(axis=1) - 2 * points[at] @ centres.T
         seen[np.argpartition(far, near - 1, axis=1)[:, :near], at[:, None]] = True
-    return found, numbers, seen
+    return _shares_of(centres[:, :-1], search), numbers, seen
 
 
 def search_shares(
@@ -516,7 +495,7 @@ def search_shares(
     n_promising: int,
     rng: np.random.Generator,
     block: int,
-    tick: Callable[[float], None] = lambda share: None,
+    tick: Tick = no_tick,
 ) -> BandedSearch:
     """Search given draws, shape (D, S), then promising choices, which take no longer than so many draws."""
     search = BandedSearch(spaces, targets, ridges, block)
@@ -531,20 +510,19 @@ def search_shares(
 
 
 def search_common_shares(
-    spaces: SpaceKernels,
-    targets: Array,
-    ridges: FloatArray,
-    draws: FloatArray,
-    block: int,
-    tick: Callable[[float], None] = lambda share: None,
+    spaces: SpaceKernels, targets: Array, ridges: FloatArray, draws: FloatArray, block: int, tick: Tick = no_tick
 ) -> BandedSearch:
     """Fit all targets at the choice with the least mean of left-out error over variance."""
-    search, table = BandedSearch(spaces, targets, ridges, block), np.empty((len(draws), len(ridges)))
+    search = BandedSearch(spaces, targets, ridges, block)
+    table = np.zeros((len(draws), len(ridges)))
+    variation = np.where(search.variation > 0, search.variation, np.inf)
     for place, shares in enumerate(draws):
         draw = Draw(spaces, shares, search.rotated)
         labels = search.seen_by(draw)
         for number, solution in enumerate(draw.at(ridges, targets)):
-            table[place, number] = search.total_loss(solution, labels)
+            for at in search.blocks(np.arange(len(variation))):
+                errors = search.squares(solution.left_out @ labels(index_on(targets, at)))
+                table[place, number] += (to_numpy(errors) / variation[at]).sum()
             tick(1 / len(ridges))
     best = np.unravel_index(np.argmin(table), table.shape)
     return search_shares(spaces, targets, ridges[[best[1]]], draws[[best[0]]], 0, np.random.default_rng(), block)
@@ -565,7 +543,7 @@ def left_out_r2(spaces: SpaceKernels, shares: FloatArray, ridge: float, dual: Ar
     if spaces.fit_intercept:
         labels = labels - u[:, None] * (u @ labels / (u @ u))
     W = solution.left_out / u
-    errors, explained = W @ labels, np.zeros((int(dual.shape[0]), len(shares)))
+    errors, explained = W @ labels, np.zeros((dual.shape[0], len(shares)))
     for rows, block in zip(spaces.batches, solution.blocks, strict=True):
         own, pulls = rows.of(errors), block @ rows.of(W)  # G_t·, (G, m, n)
         for s, (share, K) in enumerate(zip(shares.tolist(), spaces.kernels, strict=True)):

@@ -51,7 +51,7 @@ def refuse_out_of_range(rows: TrainingRows) -> None:
     """Refuse numbers so large or so small that their squares leave the range of floats."""
     squares = rows.column_squares
     with np.errstate(over="ignore"):
-        sizes = {"X": float(squares.sum()) * rows.n_samples, "y": float((rows.targets * rows.targets).sum())}
+        sizes = {"X": squares.sum() * rows.n_samples, "y": float((rows.targets * rows.targets).sum())}
     for name, size in sizes.items():
         refuse_large(name, size)
     if not squares.any() and not is_sparse(rows.features) and 0 < float(abs(rows.features).max()) < _SMALLEST:
@@ -66,8 +66,9 @@ def warn_once(found: Iterable[SubridgeWarning | None], stacklevel: int = 2) -> N
 
 def unequal_scales(squares: FloatArray, names: Sequence[str] | None = None) -> SubridgeWarning | None:
     """Columns whose standard deviations differ by more than 10³, from their mean squares (M,), 0 for constant ones."""
-    large, small = int(squares.argmax()), int(np.where(squares > 0, squares, np.inf).argmin())
-    ratio = float(squares[large] ** 0.5 / squares[small] ** 0.5) if squares.any() else 1.0
+    large = int(squares.argmax())
+    small = int(np.where(squares > 0, squares, np.inf).argmin())
+    ratio = squares[large] ** 0.5 / squares[small] ** 0.5 if squares.any() else 1.0
     if ratio <= _WIDE_SCALES:
         return None
     called = [f"column {place if names is None else repr(names[place])}" for place in (large, small)]
@@ -125,10 +126,10 @@ def heavy_rows(rows: TrainingRows) -> SubridgeWarning | None:
     features = rows.features  # NumPy reads them in the order in which they lie in memory
     of_rows = np.einsum("mi,mi->i", features, features) if is_numpy(features) else to_numpy((features**2).sum(axis=0))
     for name, squares in (("X", of_rows), ("y", to_numpy((rows.centred_targets[0] ** 2).sum(axis=0)))):
-        share = float(squares.max()) / max(float(squares.sum()), 1e-300)
+        share = squares.max() / max(squares.sum(), 1e-300)
         if share > max(_HEAVY, _HEAVY_SQUARE / len(squares)):
             return HeavyTailWarning(
-                f"row {int(squares.argmax())} alone carries {share:.0%} of the variance of {name}, so left-out errors "
+                f"row {squares.argmax()} alone carries {share:.0%} of the variance of {name}, so left-out errors "
                 f"depend on it; look at that row, or transform {name} (for example by its logarithm)"
             )
     return None
@@ -140,9 +141,9 @@ def correlated_rows(errors: Array, rows: TrainingRows) -> SubridgeWarning | None
     Neighbours are the nearest rows that were not left out together. Rows that are sorted by their labels are passed
     over: their order is not that of time.
     """
-    n, sets, targets = rows.n_samples, rows.left_out, to_numpy(rows.targets)
+    sets, targets = rows.left_out, to_numpy(rows.targets)
     steps = np.diff(targets.argmax(axis=0) if len(targets) > 1 else targets[0])
-    if n < _LEAST_ROWS or (steps >= 0).all() or (steps <= 0).all():
+    if rows.n_samples < _LEAST_ROWS or (steps >= 0).all() or (steps <= 0).all():
         return None
     lag = 1 if sets is None or sets.is_partition else (sets.largest + 1) // 2
     apart = rows.owners[:-lag] != rows.owners[lag:]
@@ -153,8 +154,9 @@ def correlated_rows(errors: Array, rows: TrainingRows) -> SubridgeWarning | None
     scales = np.sqrt((e**2).mean(axis=1, keepdims=True))
     e = e / np.where(scales > 0, scales, 1.0)  # targets without errors count nothing
     products = (e[:, :-lag] * e[:, lag:])[:, apart].sum(axis=0) / max(np.count_nonzero(scales), 1)
-    correlation, spread = float(products.mean()), float(products.std()) / len(products) ** 0.5
-    if correlation < _CORRELATION or correlation < _SIGNIFICANCE * max(spread, len(products) ** -0.5):
+    correlation = products.mean()
+    error = max(products.std(), 1.0) / len(products) ** 0.5
+    if correlation < max(_CORRELATION, _SIGNIFICANCE * error):
         return None
     remedy = f"a larger gap than {lag - 1}" if lag > 1 else "gap=, or groups= for rows that belong together"
     return CorrelatedRowsWarning(

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 from scipy.optimize import brentq, minimize
+from scipy.special import log_softmax
 
 from subridge.arrays.namespace import add_at_first, count_at, device_of, is_tensor, namespace_of, to_numpy
 from subridge.arrays.types import Array, FloatArray, IntArray
@@ -50,12 +51,10 @@ def fit_bias(decision: Array, labels: Array, weights: Array, beta: float) -> tup
     smoothed = y * (n / (n + 1)) + 1 / (C * (n + 1))
 
     def loss(parameters: FloatArray) -> tuple[float, FloatArray]:
-        logits = parameters[0] * values + parameters[1:, None]
-        logits -= logits.max(axis=0)
-        logits -= np.log(np.exp(logits).sum(axis=0))
+        logits = log_softmax(parameters[0] * values + parameters[1:, None], axis=0)
         residual = (np.exp(logits) - smoothed) * w
         slopes = np.append((residual * values).sum(), residual.sum(axis=1))
-        return -float((smoothed * logits * w).sum()) / w.sum(), slopes / w.sum()
+        return -(smoothed * logits * w).sum() / w.sum(), slopes / w.sum()
 
     bounds = [(_LEAST_BETA, _LARGEST_BETA)] + [(None, None)] * C
     found = minimize(loss, np.append(beta, np.zeros(C)), jac=True, method="L-BFGS-B", bounds=bounds).x
@@ -90,8 +89,8 @@ class Tally:
         self.noises = [float(eta) for eta in noises]
         self._quiet = xp.zeros(shape, dtype=example.dtype, device=place)
         self._noisy = xp.zeros_like(self._quiet) if any(self.noises) else None
-        counted = self.noises if aggregation.counts_votes else []
-        self._votes = [xp.zeros(shape, dtype=xp.int32, device=place) for _ in counted]
+        n_votes = aggregation.counts_votes * len(noises)
+        self._votes = [xp.zeros(shape, dtype=xp.int32, device=place) for _ in range(n_votes)]
 
     def add(self, ensembles: IntArray, quiet: Array, noisy: Array | None = None) -> None:
         """Count the votes of G members, each of the ensemble that `ensembles`, shape (G,), names.

@@ -45,7 +45,7 @@ class DiskColumns:
     @property
     def shape(self) -> tuple[int, int]:
         """Rows that are used, and columns."""
-        return len(self.kept), int(self.array.shape[1])
+        return len(self.kept), self.array.shape[1]
 
     @property
     def step(self) -> int:
@@ -82,8 +82,8 @@ class DiskColumns:
 class ColumnDesign(Design):
     """What a member sees, read when it is needed; `places` are its columns."""
 
-    rows: "ColumnRows" = field(kw_only=True)
-    places: IntArray = field(kw_only=True)
+    rows: "ColumnRows"
+    places: IntArray
 
     def kernel(self) -> Array:
         """``F Fᵀ``, shape (n, n)."""
@@ -120,13 +120,9 @@ class ColumnRows(TrainingRows):
 
     def seen(self, members: Sequence[IntArray]) -> Iterator[tuple[slice, list[IntArray], list[Array]]]:
         """What members see of one block of columns after the other: places among their own, and Fᵀ, (b_r, n)."""
-        orders = [np.argsort(A, kind="stable") for A in members]
         for part, values in self.columns.blocks():
             centred = training_rows(values, self.targets, self.weights, self.fit_intercept)
-            own = []
-            for A, order in zip(members, orders, strict=True):
-                ends = np.searchsorted(A, (part.start, part.stop), sorter=order)
-                own.append(order[ends[0] : ends[1]])
+            own = [np.flatnonzero((part.start <= A) & (part.stop > A)) for A in members]
             seen = [centred.design(A[each] - part.start).dense() for A, each in zip(members, own, strict=True)]
             yield part, own, seen
 
@@ -159,21 +155,21 @@ class ColumnRows(TrainingRows):
     def design(self, measurement: IntArray) -> Design:
         """What a member sees: read at once if it is no larger than a kernel, else when it is needed."""
         if len(measurement) >= self.room:
-            return ColumnDesign(np.empty((0, 0)), rows=self, places=measurement)
+            return ColumnDesign(np.empty((0, 0)), self.feature_means, self.root_weights, self, measurement)
         values = np.empty((len(measurement), self.n_samples))
         for _, own, F in self.seen([measurement]):
             values[own[0]] = F[0]
-        return Design(values)
+        return Design(values, self.feature_means, self.root_weights)
 
 
 def column_rows(
     X: DiskColumns, targets: Array, weights: Array | None, fit_intercept: bool, left_out: LeftOutSets | None
 ) -> ColumnRows:
     """Training rows of a wide table on disk; a first pass finds the means and mean squares of the columns."""
-    empty = training_rows(np.zeros((X.shape[0], 1)), targets, weights, fit_intercept, left_out)
-    means, squares, X = np.empty(X.shape[1]), np.empty(X.shape[1]), replace(X, n_targets=len(targets))
-    for part, values in X.blocks():
+    n, M = X.shape
+    means, squares, columns = np.empty(M), np.empty(M), replace(X, n_targets=len(targets))
+    for part, values in columns.blocks():
         rows = training_rows(values, targets, weights, fit_intercept)
         means[part], squares[part] = rows.feature_means, rows.column_squares
-    plain = replace(empty, features=np.empty((0, X.shape[0])), feature_means=means, given=None)
-    return ColumnRows(**{**vars(plain), "columns": X, "column_squares": squares})
+    common = np.empty((0, n)), targets, means, rows.weights, fit_intercept, left_out
+    return ColumnRows(*common, columns=columns, column_squares=squares)

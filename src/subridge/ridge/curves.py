@@ -112,8 +112,9 @@ def dual_cost(n_samples: Sequence[int], n_features: int, n_ridges: int, n_dual: 
 
 def segment_cost(n_samples: Sequence[int], n_features: int, start: int, stop: int) -> float:
     """Operations of one ridge on a segment: its anchor, and the sizes that lean on it; whitening counts twice."""
-    N, m, n = n_features, n_samples[stop - 1] - n_samples[start], stop - start - 1
-    further = 2 * N * N * m + m * m * N + factor_cost(m) + n * (2 * m * m + 2 * m * N + 2 * N * N)
+    N, m = n_features, n_samples[stop - 1] - n_samples[start]
+    solves = (stop - start - 1) * (2 * m * m + 2 * m * N + 2 * N * N)
+    further = 2 * N * N * m + m * m * N + factor_cost(m) + solves
     return factor_cost(N) + 4 * N * N + further
 
 
@@ -142,15 +143,15 @@ def weights_along_curve(
     sizes, (B, _, N) = tuple(int(P) for P in n_samples), F.shape
     weights = _zeros(F, B, len(ridges), len(sizes), targets.shape[1], N)
     ordinary, n_dual, segments = plan_curve(sizes, N, ridges, scale=scale, dtype=dtype_name(F))
+    kept = [ridges[place] for place in ordinary]
     for trial in [slice(b, b + 1) for b in range(B)] if is_numpy(F) else [slice(None)]:
-        for place in sorted(set(range(len(ridges))) - set(ordinary)):
-            members = np.full(weights[trial, ...].shape[0], N)
-            weights[trial, place, ...] = refined_curve(
-                F[trial, ...], targets[trial, ...], sizes, members, ridges[place]
-            )
-        if ordinary:
-            kept = [ridges[place] for place in ordinary]
-            found = solve_curve(F[trial, ...], targets[trial, ...], sizes, kept, n_dual, segments)
+        rows, labels = F[trial, ...], targets[trial, ...]
+        for place, ridge in enumerate(ridges):
+            if place not in ordinary:
+                members = np.full(rows.shape[0], N)
+                weights[trial, place, ...] = refined_curve(rows, labels, sizes, members, ridge)
+        if kept:
+            found = solve_curve(rows, labels, sizes, kept, n_dual, segments)
             for source, place in enumerate(ordinary):
                 weights[trial, place, ...] = found[:, source, ...]
     return weights
@@ -159,64 +160,55 @@ def weights_along_curve(
 def solve_curve(
     F: Array, targets: Array, sizes: Sequence[int], ridges: Sequence[float], n_dual: int, segments: Segments
 ) -> Array:
-    """Weights at ordinary ridges by a dual head and anchored segments, shape (B, n_ridges, n_sizes, n_rhs, N)."""
-    weights = _zeros(F, F.shape[0], len(ridges), len(sizes), targets.shape[1], F.shape[2])
-    xp, every = namespace_of(F), range(len(ridges))
-    together = [slice(l, l + 1) for l in every] if is_numpy(F) else [slice(None)]  # ridges that are solved at once
+    """Weights at ordinary ridges by a dual head and anchored segments, shape (B, n_ridges, n_sizes, n_rhs, N).
+
+    A segment has one factor per ridge, from Gram matrices summed over blocks of samples. With ``R Rᵀ = G + λ I`` and
+    moments c of its first size, its anchor, ``a = R⁻¹ c``, further samples B and targets t, and ``V = R⁻¹ Bᵀ``: the
+    weights of the other sizes are ``R⁻ᵀ (a + V (I + Vᵀ V)⁻¹ (t - Vᵀ a))``, and every prefix of B has the leading block
+    of the factor of ``I + Vᵀ V``.
+    """
+    xp, (B, _, N), n_rhs = namespace_of(F), F.shape, targets.shape[1]
+    weights = _zeros(F, B, len(ridges), len(sizes), n_rhs, N)
+    together = [slice(None)]  # ridges that are solved at once
+    if is_numpy(F):
+        together = [slice(l, l + 1) for l in range(len(ridges))]
     if n_dual:
         head = F[:, : sizes[n_dual - 1], :]
-        K = _add_gram(head, _zeros(F, F.shape[0], head.shape[1], head.shape[1]))
+        K = _add_gram(head, _zeros(F, B, head.shape[1], head.shape[1]))
         for part in together:
-            kept, L = weights[:, part, :n_dual, :, :], len(ridges[part])
-            lower, z = _factor(_shifted(K, ridges[part]), xp.repeat(targets[:, :, : K.shape[1]], L, axis=0))
-            u = xp.reshape(_masked_back_solve(lower, z, sizes[:n_dual]), (F.shape[0], -1, K.shape[1]))
+            kept = weights[:, part, :n_dual, :, :]
+            right = xp.repeat(targets[:, :, : K.shape[1]], len(ridges[part]), axis=0)
+            lower, z = _factor(_shifted(K, ridges[part]), right)
+            u = xp.reshape(_masked_back_solve(lower, z, sizes[:n_dual]), (B, -1, K.shape[1]))
             kept[...] = xp.reshape(batched_product(u, head), kept.shape)
     if segments:
-        _primal(F, targets, sizes, ridges, segments, together, weights)
-    if is_numpy(F):  # a matrix that is not positive definite up to rounding gives NaN
-        for b, l, p in np.argwhere(np.isnan(weights[:, :, :, 0, 0])).tolist():
-            weights[b, l, p] = orthogonal_solution(F[b, : sizes[p]], targets[b, :, : sizes[p]], ridges[l])
-    return weights
-
-
-def _primal(
-    F: Array,
-    targets: Array,
-    sizes: Sequence[int],
-    ridges: Sequence[float],
-    segments: Segments,
-    together: list[slice],
-    into: Array,
-) -> None:
-    """One factor per segment and ridge from Gram matrices summed over blocks of samples.
-
-    With ``R Rᵀ = G + λ I`` and moments c of a segment's first size, its anchor, ``a = R⁻¹ c``, further samples B and
-    targets t, and ``V = R⁻¹ Bᵀ``: the weights of the other sizes are ``R⁻ᵀ (a + V (I + Vᵀ V)⁻¹ (t - Vᵀ a))``, and every
-    prefix of B has the leading block of the factor of ``I + Vᵀ V``.
-    """
-    xp, (B, _, N), n_rhs, start = namespace_of(F), F.shape, targets.shape[1], 0
-    G = _zeros(F, B, N, N)
-    moments = _zeros(F, B, n_rhs, N)
+        G = _zeros(F, B, N, N)
+        moments = _zeros(F, B, n_rhs, N)
+    start = 0
     for anchor, stop in segments:
         here, last = sizes[anchor], sizes[stop - 1]
         _add_gram(F[:, start:here, :].mT, G)
         moments = moments + batched_product(targets[:, :, start:here], F[:, start:here, :])
         start = here
-        right = xp.concat([moments, F[:, here:last, :]], axis=1) if last > here else moments
+        right = xp.concat([moments, F[:, here:last, :]], axis=1)
         for part in together:
             L = len(ridges[part])
             lower, whitened = _factor(_shifted(G, ridges[part]), xp.repeat(right, L, axis=0))
-            a, V = whitened[:, :n_rhs, :], whitened[:, n_rhs:, :]
-            rows = xp.asarray(a, copy=True)
+            rows = a = whitened[:, :n_rhs, :]
             if last > here:
+                V = whitened[:, n_rhs:, :]
                 further = [size - here for size in sizes[anchor + 1 : stop]]
                 S = _zeros(F, B * L, last - here, last - here) + eye_like(F, last - here)
                 error = xp.repeat(targets[:, :, here:last], L, axis=0) - batched_product(a, V.mT)
                 u = _masked_back_solve(*_factor(_add_gram(V, S), error), further)
                 added = a[:, None, :, :] + xp.reshape(batched_product(u, V), (B * L, len(further), n_rhs, N))
-                rows = xp.concat([rows, xp.reshape(added, (B * L, -1, N))], axis=1)
-            solution = lower.solve_transposed(rows)
-            into[:, part, anchor:stop, :, :] = xp.reshape(solution, (B, L, stop - anchor, n_rhs, N))
+                rows = xp.concat([a, xp.reshape(added, (B * L, -1, N))], axis=1)
+            solved = lower.solve_transposed(rows)
+            weights[:, part, anchor:stop, :, :] = xp.reshape(solved, (B, L, stop - anchor, n_rhs, N))
+    if is_numpy(F):  # a matrix that is not positive definite up to rounding gives NaN
+        for b, l, p in np.argwhere(np.isnan(weights[:, :, :, 0, 0])).tolist():
+            weights[b, l, p] = orthogonal_solution(F[b, : sizes[p]], targets[b, :, : sizes[p]], ridges[l])
+    return weights
 
 
 def _masked_back_solve(lower: "BlockedFactor | _LapackFactor", z: Array, sizes: Sequence[int]) -> Array:
@@ -224,9 +216,9 @@ def _masked_back_solve(lower: "BlockedFactor | _LapackFactor", z: Array, sizes: 
 
     Shape (batch, n_sizes · n_rhs, P).
     """
-    xp, (batch, n_rhs, P) = namespace_of(z), z.shape
+    batch, n_rhs, P = z.shape
     inside = like(np.arange(P) < np.asarray(sizes)[:, None], z)[None, :, None, :]
-    rows = xp.reshape(inside * z[:, None, :, :], (batch, len(sizes) * n_rhs, P))
+    rows = namespace_of(z).reshape(inside * z[:, None, :, :], (batch, len(sizes) * n_rhs, P))
     return lower.solve_transposed(rows, [size for size in sizes for _ in range(n_rhs)])
 
 
@@ -331,17 +323,16 @@ def refined_curve(
     for place, (start, P) in enumerate(pairwise([0, *sizes])):
         _add_gram(F[:, start:P, :].mT, gram)
         split = int(np.searchsorted(member_sizes, P))  # the members before it are on the primal side
-        sides = [(range(split), gram)] * (split > 0) + [(range(split, G), kernel[:, :P, :P])] * (split < G)
-        for members, matrices in sides:
-            part = slice(members.start, members.stop)
-            rows, labels = F[part, :P, :], targets[part, :, :P]
-            found, settled = _refined(rows, labels, xp.asarray(matrices[part, ...], copy=True), ridge, matrices is gram)
-            weights[part, place, :, :] = found
-            left += [(g, place) for g in np.asarray(members)[~settled].tolist()]
+        for part, matrices in (slice(0, split), gram), (slice(split, G), kernel[:, :P, :P]):
+            if part.start < part.stop:
+                own = xp.asarray(matrices[part, ...], copy=True)
+                found, settled = _refined(F[part, :P, :], targets[part, :, :P], own, ridge, matrices is gram)
+                weights[part, place, :, :] = found
+                left += [(part.start + g, place) for g in np.flatnonzero(~settled).tolist()]
 
     def solve(which: tuple[int, int]) -> FloatArray:
-        g, P, own = which[0], sizes[which[1]], int(member_sizes[which[0]])
-        return orthogonal_solution(to_numpy(F[g, :P, :own]), to_numpy(targets[g, :, :P]), ridge)
+        g, P = which[0], sizes[which[1]]
+        return orthogonal_solution(to_numpy(F[g, :P, : member_sizes[g]]), to_numpy(targets[g, :, :P]), ridge)
 
     if not left:
         return weights
@@ -359,8 +350,8 @@ def _refined(rows: Array, labels: Array, matrices: Array, ridge: float, is_prima
 
     Matrices are ``FᵀF + λ`` if `is_primal`, else ``FFᵀ + λ``, in lower triangles, and overwritten.
     """
-    xp = namespace_of(rows)
-    lower, z = _factor(matrices, batched_product(labels, rows) if is_primal else xp.asarray(labels, copy=True))
+    right = batched_product(labels, rows) if is_primal else namespace_of(labels).asarray(labels, copy=True)
+    lower, z = _factor(matrices, right)
     u = lower.solve_transposed(z)
     w = step = u if is_primal else batched_product(u, rows)
     for _ in range(_STEPS):

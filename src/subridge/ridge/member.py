@@ -152,17 +152,18 @@ class MemberFit:
         if self._residues is None:
             return True
         kept = np.delete(self._residues, np.asarray(without, dtype=np.intp), axis=0)
-        return rank >= 0 and rank_of_residues(kept) <= rank + int(self.rows.fit_intercept)
+        return rank >= 0 and rank_of_residues(kept) <= rank + self.rows.fit_intercept
 
     def uncertainty(self, penalties: FloatArray) -> FloatArray:
         """Relative rounding error of R, shape (L,): of the decomposition, and of directions that it dropped."""
-        rank = len(self.spectrum)
-        lost = self.dropped / (self.dropped + penalties) if self.dropped else penalties * 0.0
+        d = to_numpy(self.spectrum)
+        lost: FloatArray = self.dropped / np.maximum(self.dropped + penalties, _TINY)
         if self.sharpness is None:
-            least, top = (float(self.spectrum[0]), float(self.spectrum[-1])) if rank else (0.0, 0.0)
-            return 4 * EPS * (top + penalties) / np.maximum(least + penalties, _TINY) + lost
-        is_exact = (lost > _CLEAR).any() and self.has_rank(rank)
-        return self.sharpness + (penalties * 0.0 if is_exact else lost)
+            lost += 4 * EPS * (d[-1:].sum() + penalties) / np.maximum(d[:1].sum() + penalties, _TINY)
+            return lost
+        if (lost > _CLEAR).any() and self.has_rank(len(d)):
+            lost = lost * 0.0
+        return self.sharpness + lost
 
     def hat_gains(self, penalties: FloatArray) -> Array:
         """Eigenvalues ``d/(d+p)`` of the hat matrix without intercept; shape (L, ρ)."""
@@ -210,7 +211,12 @@ class MemberFit:
         array([[[-6. , -3. ,  4.5]]])
         """
         if sets is not None:
-            return self._left_out_sets(penalties, targets, sets, doubted)
+            parts, off, total = [], np.zeros(()), np.zeros(())
+            for batch, part, moved in self.set_errors(penalties, targets, sets, doubted):
+                parts.append(batch.answers(part))
+                off, total = off + moved**2, total + to_numpy((part * part).sum(axis=(-2, -1)))
+            joined = take_last(namespace_of(targets).concat(parts, axis=-1), sets.order)
+            return LeftOut(joined, targets[:0], doubt=largest_ratio(off, total))
         Qt, d = self.left, self.spectrum
         A, gains = targets @ Qt.T, self.residual_gains(penalties)
         if not self.rows.knows_leverages:  # the trace stands for them
@@ -224,19 +230,21 @@ class MemberFit:
         # A last row of ones adds the plain projection QQᵀ to the products for all ridges: one pass over Q each.
         gains = namespace_of(d).concat([gains, (d * 0.0 + 1.0)[None]], axis=0)
         fits, sums = _filtered(A, gains, Qt), gains @ squares
-        rest, slack = targets - fits[-1], 1 - self.rows.intercept_direction**2 - sums[-1]
+        u, noise, hidden = self.rows.intercept_direction, self.slack_noise, self.slack_noise
+        rest, slack = targets - fits[-1], 1 - u**2 - sums[-1]
         if self.sharpness is not None:
-            rest, slack = orthogonal_again(Qt, self.rows.intercept_direction, rest, slack)
-        interpolated = slack <= (self.slack_noise if self.sharpness is None else self.sharpness**2)
-        if not bool(interpolated.any()):
+            rest, slack = orthogonal_again(Qt, u, rest, slack)
+            noise, hidden = self.sharpness**2, np.inf
+        interpolated = slack <= noise
+        if not interpolated.any():
             diagonals = sums[:-1] + slack
             return LeftOut((fits[:-1] + rest) / diagonals[:, None, :], diagonals)
         # A share of 1e-9 may be rounding, but its effect on the labels is the root of that. It is dropped only if the
         # penalty leaves nothing larger beside it, or if a careful decomposition resolves the root.
-        kept = ~interpolated | (sums[:-1] > (self.slack_noise if self.sharpness is None else np.inf))
-        numerator, denominator = fits[:-1] + rest * kept[:, None, :], sums[:-1] + slack * kept
+        kept = ~interpolated | (sums[:-1] > hidden)
+        denominator = sums[:-1] + slack * kept
         with np.errstate(invalid="ignore"):
-            errors = numerator / denominator[:, None, :]
+            errors = (fits[:-1] + rest * kept[:, None, :]) / denominator[:, None, :]
             # Both are of order p where H_ii = 1, and their ratio tends to (K⁺g)_i/(K⁺)_ii with K = FFᵀ.
             for index in np.flatnonzero(penalties == 0).tolist():
                 errors[index][:, interpolated] = (((A / d) @ Qt) / ((1 / d) @ squares))[:, interpolated]
@@ -252,8 +260,21 @@ class MemberFit:
         gains = (1.0 if self.spans_samples else -d) / (d + p)  # of R, less the identity unless the member spans
         if sets is not None:
             return self._pairs_of_sets(gains, targets, left_out, sets)
-        errors, diagonals, *_ = self.left_out(np.array([p]), targets)
-        return without_partner(errors[0], diagonals[0], self._residual_rows(gains, left_out), left_out)
+        # The formula for pairs, computed as (R_ij e_i - R_jj e_j)/(R_ij²/R_ii - R_jj).
+        (errors,), (diagonal,), *_ = self.left_out(np.array([p]), targets)
+        across, xp, own = self._residual_rows(gains, left_out), namespace_of(errors), take_last(diagonal, left_out)
+        if not float(diagonal.min()) > 0:  # an interpolated row carries no information about others
+            across = across * ((diagonal > 0) & (own > 0)[:, None])
+            diagonal, own = (xp.where(each > 0, each, 1.0) for each in (diagonal, own))
+        across[np.arange(len(left_out)), left_out] = 0.0
+        slack = across * across * (1 / own)[:, None] - diagonal
+        if not float(slack.max()) < -_LEAST_PAIR_SLACK * float(diagonal.max()):
+            usable = slack < -_LEAST_PAIR_SLACK * diagonal
+            across, slack = across * usable, xp.where(usable, slack, -diagonal)
+        found = across[:, None, :] * take_last(errors, left_out).T[:, :, None]
+        found -= errors * diagonal
+        found /= slack[:, None, :]
+        return found
 
     def _residual_rows(self, gains: Array, index: IntArray) -> Array:
         """Rows of R, less those of the identity unless the member spans all samples; shape (m, n)."""
@@ -267,7 +288,8 @@ class MemberFit:
         residuals = targets * identity + (targets @ self.left.T * gains) @ self.left
         blocks = []
         for batch in sets.batches:
-            Q, v = xp.permute_dims(batch.of(self.left), (1, 2, 0)), batch.of(self.rows.intercept_direction) * identity
+            Q = xp.permute_dims(batch.of(self.left), (1, 2, 0))
+            v = batch.of(self.rows.intercept_direction) * identity
             unit = eye_like(Q, Q.shape[1]) * identity
             blocks.append((Q * gains) @ Q.mT - v[:, :, None] * v[:, None, :] + unit)
         found = []
@@ -290,14 +312,6 @@ class MemberFit:
 
     # -- sets of rows left out together -----------------------------------------------------------
 
-    def _left_out_sets(self, penalties: FloatArray, targets: Array, sets: LeftOutSets, doubted: bool) -> LeftOut:
-        parts, off, total = [], np.zeros(()), np.zeros(())
-        for batch, errors, moved in self.set_errors(penalties, targets, sets, doubted):
-            parts.append(batch.answers(errors))
-            off, total = off + moved**2, total + to_numpy((errors * errors).sum(axis=(-2, -1)))
-        joined = take_last(namespace_of(targets).concat(parts, axis=-1), sets.order)
-        return LeftOut(joined, targets[:0], doubt=largest_ratio(off, total))
-
     def set_errors(
         self, penalties: FloatArray, targets: Array, sets: LeftOutSets, doubted: bool = True
     ) -> Iterator[tuple[SetBatch, Array, FloatArray]]:
@@ -307,24 +321,25 @@ class MemberFit:
         directions, whichever is smaller. If rounding may show in the errors of a set, as for rows that span directions
         alone at p = 0, the member is refitted without it.
         """
-        shares, size = self.uncertainty(penalties), np.linalg.norm(to_numpy(targets), axis=1)
+        shares = self.uncertainty(penalties)
+        size = np.linalg.norm(to_numpy(targets), axis=1)
         xp, d, u = namespace_of(targets), self.spectrum, self.rows.intercept_direction
         # Rounding mixes directions of tiny variance with the intercept's, whose variance is zero.
         Qt = self.left - (self.left @ u)[:, None] * u
         A, gains = targets @ Qt.T, 1 / (d + _column(penalties, d))
-        L, C, rank = len(penalties), len(targets), len(d)
         inside = _filtered(A, gains, Qt)  # Bg
         outside = targets * 0.0 if self.spans_samples else targets - A @ Qt  # Pg
         for batch in sets.batches:
             m = batch.rows.shape[1]
-            most = max(1, _ENTRIES // (m * max(rank, m, 1)))
+            most = max(1, _ENTRIES // (m * max(len(d), m)))
             for start in range(0, len(batch.rows), most):
                 part = SetBatch(batch.rows[start : start + most], batch.answered[start : start + most])
                 Q, a = (xp.permute_dims(part.of(each), (1, 2, 0)) for each in (Qt, outside))
                 b = xp.permute_dims(part.of(inside), (0, 2, 3, 1))
                 block = xp.asarray(Q, copy=True), part.of(u), a, b
                 solved, gaps, hard = self._solve_sets(block, penalties, gains, shares)
-                errors, off = xp.permute_dims(xp.stack(solved), (0, 3, 1, 2)), np.zeros((L, C))
+                errors = xp.permute_dims(xp.stack(solved), (0, 3, 1, 2))
+                off = np.zeros((len(penalties), len(targets)))
                 norms = np.linalg.norm(to_numpy(errors), axis=-1)
                 hard |= (shares[:, None, None] * size[:, None] > _NOTICED * gaps[:, None, :] * norms).any(axis=(0, 1))
                 for g in np.flatnonzero(hard).tolist():
@@ -342,30 +357,31 @@ class MemberFit:
         """
         xp, (Q, u, a, b), spans = namespace_of(block[0]), block, self.spans_samples
         Qt, (G, m, rank) = Q.mT, Q.shape
+        factors = [1.0] * len(penalties) if spans else penalties.tolist()
         by_directions = m > rank + 1
         if by_directions:  # e = r + U T⁻¹ Uᵀr with U = (u, Q) and T = I - UᵀU + p/d
             U = xp.concat([u[:, :, None], Q], axis=2)
             Ut = U.mT
             fixed = eye_like(Q, rank + 1) - Ut @ U
             inverse = xp.concat([u[0, :1] * 0.0, 1 / self.spectrum])
-            matrices = [fixed + eye_like(Q, rank + 1) * (float(p) * inverse) for p in penalties]
+            matrices = [fixed + eye_like(Q, rank + 1) * (p * inverse) for p in factors]
         else:
             fixed = Q @ Qt * 0.0 if spans else eye_like(Q, m) - u[:, :, None] * u[:, None, :] - Q @ Qt  # P_ss
-            factors = np.ones(len(penalties)) if spans else penalties
-            matrices = [fixed + float(p) * ((Q * gain) @ Qt) for p, gain in zip(factors, gains, strict=True)]
+            matrices = [fixed + p * ((Q * gain) @ Qt) for p, gain in zip(factors, gains, strict=True)]
         # The part that no penalty changes bounds all eigenvalues from below, unless it vanishes.
-        floors, tops = (to_numpy(self.spectrum[i]) + penalties[:, None] for i in (0, -1)) if rank else (1.0, 1.0)
-        least = floors / np.maximum(tops, _TINY) if spans else to_numpy(xp.linalg.eigvalsh(fixed))[:, 0]
+        floors = float(self.spectrum[0]) + penalties[:, None] if spans else 1.0
+        tops = float(self.spectrum[-1]) + penalties[:, None] if spans else 1.0
+        least = floors / tops if spans else to_numpy(xp.linalg.eigvalsh(fixed))[:, 0]
         gaps = np.zeros((len(penalties), G)) + least
         if not by_directions and (2 * shares[:, None] > _CLEAR * gaps).any():  # the penalty may help
             found = np.stack([to_numpy(xp.linalg.eigvalsh(R))[:, 0] for R in matrices])
-            gaps = np.maximum(found * (floors if spans else 1.0), 0.0)
+            gaps = np.maximum(found * floors, 0.0)
         hard = np.asarray((2 * shares[:, None] > _NOTICED * gaps).any(axis=0))
         if not spans:
             hard |= (gaps < max(_LEAST_EIGENVALUE, _DIGITS * self.slack_noise)).any(axis=0)
         solved = []
-        for l, p in enumerate(penalties):
-            r, R = b[l] if spans else a + float(p) * b[l], matrices[l]
+        for p, R, own in zip(factors, matrices, b, strict=True):
+            r = a + p * own
             if hard.any():  # the identity in place of what will not be used
                 R = xp.where(like(hard, R)[:, None, None] > 0, eye_like(R, R.shape[-1]), R)
             solved.append(r + U @ xp.linalg.solve(R, Ut @ r) if by_directions else xp.linalg.solve(R, r))
@@ -379,7 +395,7 @@ class MemberFit:
         `errors` are the left-out errors in weighted units, shape (C, n). Returns them, or ``Q_sᵀe_s`` of S sets, shape
         (C, ρ, S), and the changes at x = x̄, shape (C, S).
         """
-        reach = self.rows.root_weights * (float(self.rows.fit_intercept) / self.rows.total_weight)
+        reach = self.rows.root_weights * (self.rows.fit_intercept / self.rows.total_weight)
         if sets is None:
             return errors, errors * reach
         xp, pulls, shifts = namespace_of(targets), [], []
@@ -420,27 +436,6 @@ def _column(penalties: FloatArray, example: Array) -> Array:
     return like(np.asarray(penalties)[:, None], example)
 
 
-def without_partner(errors: Array, diagonal: Array, across: Array, left_out: IntArray) -> Array:
-    """The formula for pairs: errors (C, n), R_ii (n,) and m rows of R (m, n), overwritten; shape (m, C, n).
-
-    It is computed as ``(R_ij e_i - R_jj e_j)/(R_ij²/R_ii - R_jj)``.
-    """
-    xp, own = namespace_of(errors), take_last(diagonal, left_out)
-    if not float(diagonal.min()) > 0:  # an interpolated row carries no information about others
-        across = xp.where((diagonal > 0) & (own > 0)[:, None], across, xp.zeros_like(across))
-        diagonal, own = (xp.where(each > 0, each, xp.ones_like(each)) for each in (diagonal, own))
-    across[np.arange(len(left_out)), left_out] = 0.0
-    slack = across * across * (1 / own)[:, None] - diagonal
-    if not float(slack.max()) < -_LEAST_PAIR_SLACK * float(diagonal.max()):
-        usable = slack < -_LEAST_PAIR_SLACK * diagonal
-        across = xp.where(usable, across, xp.zeros_like(across))
-        slack = xp.where(usable, slack, -diagonal + xp.zeros_like(slack))
-    found = across[:, None, :] * take_last(errors, left_out).T[:, :, None]
-    found -= errors * diagonal
-    found /= slack[:, None, :]
-    return found
-
-
 # -- factorisation --------------------------------------------------------------------------------
 
 
@@ -463,49 +458,39 @@ def factorise(
     array([1., 9.])
     """
     A, u = plan.measurements[r], rows.intercept_direction
-    design = rows.design(A)
-    fit = MemberFit(rows, A, rows.targets[:0], rows.weights[:0], None, _ORTHONORMAL_NOISE)
-    n, N = rows.n_samples, len(A)
-    largest_rank, by_features = min(N, rows.room), rows.room > N
-    if by_features:
-        side = design.gram() if gram is None else select_rows(select_rows(gram, A).T, A)
-    else:
+    design, N = rows.design(A), len(A)
+    by_features, rank = rows.room > N, min(N, rows.room)
+    if not by_features:
         side = design.kernel()
-    lifted = rows.fit_intercept and not by_features
-    if lifted:  # the intercept's direction comes out last, above everything, and mixes with nothing
-        side = side + 2 * float(abs(side).sum(axis=0).max()) * u[:, None] * u
+        if rows.fit_intercept:  # its direction comes out last, above everything, and mixes with nothing
+            side = side + 2 * float(abs(side).sum(axis=0).max()) * u[:, None] * u
+    elif gram is None:
+        side = design.gram()
+    else:
+        side = select_rows(select_rows(gram, A).T, A)
     d, vectors = namespace_of(side).linalg.eigh(side)
-    last = len(d) - int(lifted)
-    d, vectors = d[last - largest_rank : last], vectors[:, last - largest_rank : last]
-    top = float(d[-1]) if largest_rank else 0.0
+    top = float(d[rank - 1]) if rank else 0.0
     limit = gram_limit if rows.left_out is None else _SETS_GRAM_LIMIT
     if top > 0 and max(float(d[0]), 0.0) + least_penalty < limit * top:
-        return factorise_carefully(fit)
-    small = int((d <= EPS * max(n, N) * max(top, 0.0)).sum())  # d ascends
+        return factorise_carefully(rows, A)
+    small = int((d[:rank] <= EPS * max(rows.n_samples, N) * max(top, 0.0)).sum())  # d ascends
     dropped = max(float(d[small - 1]), 0.0) + 4 * EPS * top if small else 0.0
-    d, vectors = d[small:], vectors[:, small:]
+    d, vectors = d[small:rank], vectors[:, small:rank]
     if not by_features:
-        return replace(fit, known_left=vectors.T, spectrum=d, dropped=dropped)
+        return MemberFit(rows, A, vectors.T, d, None, _ORTHONORMAL_NOISE, None, dropped)
     condition = top / float(d[0]) if len(d) else 1.0
     noise = _ORTHONORMAL_NOISE * condition if condition < 1 / GRAM_LIMIT else -np.inf
     left = design.onto_samples((vectors / d**0.5).T)
-    return replace(fit, known_left=left, spectrum=d, right=vectors.T, slack_noise=noise, dropped=dropped)
+    return MemberFit(rows, A, left, d, vectors.T, noise, None, dropped)
 
 
-def factorise_carefully(fit: MemberFit) -> MemberFit:
+def factorise_carefully(rows: TrainingRows, measurement: IntArray) -> MemberFit:
     """The decomposition of the rows themselves, which keeps the digits of columns of any scale."""
-    Ft, u = fit.design.dense(), fit.rows.intercept_direction
-    *parts, sharpness, dropped = decompose_carefully(to_numpy(Ft), to_numpy(u), fit.rows.room)
+    Ft = rows.design(measurement).dense()
+    *parts, sharpness, dropped = decompose_carefully(to_numpy(Ft), to_numpy(rows.intercept_direction), rows.room)
     left, spectrum, right = (like(part, Ft) for part in parts)
-    return replace(
-        fit,
-        known_left=left,
-        spectrum=spectrum,
-        right=right,
-        slack_noise=_ORTHONORMAL_NOISE,
-        sharpness=max(sharpness, _ORTHONORMAL_NOISE),
-        dropped=dropped,
-    )
+    noise = _ORTHONORMAL_NOISE
+    return MemberFit(rows, measurement, left, spectrum, right, noise, max(sharpness, noise), dropped)
 
 
 def movement(fit: MemberFit, errors_of: Callable[[MemberFit], FloatArray]) -> FloatArray:
@@ -513,11 +498,10 @@ def movement(fit: MemberFit, errors_of: Callable[[MemberFit], FloatArray]) -> Fl
 
     Rows are moved within their rounding, and decomposed and judged again.
     """
-    errors, Ft = errors_of(fit), to_numpy(fit.design.dense())
-    everything, moved = replace(fit, measurement=np.arange(len(Ft))), []
+    errors, Ft, moved = errors_of(fit), to_numpy(fit.design.dense()), []
     for seed in range(_PERTURBED):
         rows = replace(fit.rows, features=like(perturbed(Ft, seed), fit.left))
-        moved.append(errors_of(factorise_carefully(replace(everything, rows=rows))) - errors)
+        moved.append(errors_of(factorise_carefully(rows, np.arange(len(Ft)))) - errors)
     return np.asarray(_SAFETY * np.linalg.norm(moved, axis=-1).max(axis=0))
 
 
@@ -530,13 +514,13 @@ def largest_ratio(off: FloatArray, total: FloatArray) -> float:
 
 def doubt_of_rows(fit: MemberFit, targets: Array, penalties: FloatArray, found: LeftOut) -> float:
     """Estimate of the relative rounding error of left-out errors, at the least penalty, where it is largest."""
-    at, rank, alone = int(penalties.argmin()), len(fit.spectrum), found.alone
+    at, rank, alone = penalties.argmin(), len(fit.spectrum), found.alone
     p = penalties[[at]]
     uncertain = float(fit.uncertainty(p)[0])
     gaps = to_numpy(found.diagonals[at]) * (float(fit.spectrum[0]) + p[0] if fit.spans_samples else 1.0)
-    share = uncertain / float(np.clip(gaps.min(initial=1.0, where=gaps > 0), _TINY, 1.0))
+    share = uncertain / max(float(gaps.min(initial=1.0, where=gaps > 0)), _TINY)
     # Unless the penalty hides it, rows must be alone exactly and not up to rounding only.
-    is_hidden = bool((uncertain < _NOTICED * gaps[alone]).all())
+    is_hidden = (uncertain < _NOTICED * gaps[alone]).all()
     if not is_hidden and not fit.has_rank(rank - len(alone), alone):
         return 1.0
     if fit.sharpness is None or (share < _GOOD_ENOUGH and is_hidden):
@@ -558,7 +542,8 @@ def refit_without(
     be all there is without.
     """
     rows, given, A = fit.rows, fit.given_columns(), fit.measurement
-    roots, rest = to_numpy(rows.root_weights), np.setdiff1d(np.arange(rows.n_samples), index)
+    roots = to_numpy(rows.root_weights)
+    rest = np.setdiff1d(np.arange(rows.n_samples), index)
     X = to_numpy(fit.design.dense()).T / roots[:, None] if given is None else given if A.ndim == 1 else given @ A.T
     y = to_numpy(targets) / roots
     if rows.fit_intercept:  # differences of rows are exact where a mean is rounded
@@ -571,7 +556,7 @@ def refit_without(
     def errors_of(member: MemberFit) -> FloatArray:
         return (y[:, index] - means[:, None] - member.coefficients(penalties, labels) @ new.T) * roots[index]
 
-    member = factorise_carefully(replace(fit, rows=part, measurement=np.arange(X.shape[1])))
+    member = factorise_carefully(part, np.arange(X.shape[1]))
     errors = errors_of(member)
     if not doubted:
         return errors, np.zeros(errors.shape[:2])
@@ -624,18 +609,16 @@ def residual_pair_traces(fits: Sequence[MemberFit], penalties: FloatArray) -> Fl
     T, k = penalties.shape
     traces, room = np.empty((T, k, k)), fits[0].rows.room
     rests = [to_numpy(fit.residual_gains(penalties[:, r])) for r, fit in enumerate(fits)]
-    lefts, spans = [to_numpy(fit.left) for fit in fits], [fit.spans_samples for fit in fits]
-    # A spanning member is R/p inside of its directions; any other is the identity less its hat matrix.
-    gains = [rests[r] if spans[r] else to_numpy(fit.hat_gains(penalties[:, r])) for r, fit in enumerate(fits)]
+    lefts = [to_numpy(fit.left) for fit in fits]
+    ones = [float(not fit.spans_samples) for fit in fits]
+    # R is the identity and Q diag(gain) Qᵀ; without the identity, and divided by p, if the member spans the samples.
+    gains = [rest - one for rest, one in zip(rests, ones, strict=True)]
     totals = [gain.sum(axis=1) for gain in gains]
     for r in range(k):
         traces[:, r, r] = (rests[r] ** 2).sum(axis=1) + (room - rests[r].shape[1])
         for s in range(r + 1, k):
             pair = ((gains[r] @ (lefts[r] @ lefts[s].T) ** 2) * gains[s]).sum(axis=1)
-            if spans[r] != spans[s]:
-                pair = totals[r if spans[r] else s] - pair
-            elif not spans[r]:
-                pair = room - totals[r] - totals[s] + pair
+            pair += ones[r] * totals[s] + ones[s] * (totals[r] + ones[r] * room)
             traces[:, r, s] = traces[:, s, r] = pair
     return traces
 
@@ -653,16 +636,14 @@ class MemberPath:
     taken from its labels in training.
     """
 
-    _of_penalties: tuple[str, ...] = ("penalties", "degrees", "independent")  # what has an entry for each penalty
-
     def __init__(
         self, fit: MemberFit, penalties: FloatArray, noise: Array | None = None, keep_errors: bool = False
     ) -> None:
         rows, self._noise, self.penalties = fit.rows, noise, penalties
         self.rows, self.feature_means = rows, rows.feature_means
         self._targets, self.target_means = rows.centred_targets if noise is None else rows.centred(rows.targets - noise)
-        lines, rank = len(penalties) * len(self._targets), len(fit.spectrum)
-        is_short = keep_errors or lines <= (4 if lines * rows.n_samples <= _SMALL else 1) * rank
+        lines = len(penalties) * len(self._targets)
+        is_short = keep_errors or lines <= (4 if lines * rows.n_samples <= _SMALL else 1) * len(fit.spectrum)
         places = np.arange(len(penalties)) if is_short else np.array([penalties.argmin()])
         self._fit, found = trusted(fit, self._targets, penalties[places])
         self.rank = len(self._fit.spectrum)
@@ -676,7 +657,7 @@ class MemberPath:
     def beyond(self, first: int) -> "MemberPath":
         """The same without the penalties before a place."""
         found = copy(self)
-        for name in self._of_penalties:
+        for name in ("penalties", "degrees", "independent"):
             setattr(found, name, getattr(self, name)[first:])
         found._known = {index - first: errors for index, errors in self._known.items() if index >= first}
         return found
@@ -697,16 +678,17 @@ class MemberPath:
 
     def dual(self, index: int | IntArray) -> Array:
         """α with coefficients ``α F``, at one ridge, or at one for each target; shape (C, n)."""
-        fit, p = self._fit, self.penalties[index].reshape((-1, 1))
-        return (self._projected / (fit.spectrum + like(p, fit.spectrum))) @ fit.left
+        fit = self._fit
+        p = like(self.penalties[index].reshape((-1, 1)), fit.spectrum)
+        return (self._projected / (fit.spectrum + p)) @ fit.left
 
     def pair_errors(self, index: int, left_out: IntArray) -> Array:
         """Errors at one ridge with another row, or set of rows, i left out as well, for each i of m; shape (m, C, n).
 
         Entry j is ``y_j - f_r^(-ij)(x_j)``.
         """
-        sets = self._fit.rows.left_out
-        return self._unweighted(self._fit.pair_errors(float(self.penalties[index]), self._targets, left_out, sets))
+        fit, p = self._fit, float(self.penalties[index])
+        return self._unweighted(fit.pair_errors(p, self._targets, left_out, fit.rows.left_out))
 
     @property
     def hides_directions(self) -> bool:
@@ -722,8 +704,9 @@ class MemberPath:
         fit, rows, found = self._fit, self._fit.rows, np.empty((len(self.penalties), len(units)))
         gains, left = _scaled_gains(fit, self.penalties), to_numpy(fit.left)
         if rows.left_out is None:
-            squares, u = left[:, units] ** 2, to_numpy(rows.intercept_direction)[units]
-            outside = 0.0 if fit.spans_samples else 1 - u**2 - squares.sum(axis=0)
+            squares = left[:, units] ** 2
+            own_share = to_numpy(rows.intercept_direction)[units] ** 2 + squares.sum(axis=0)
+            outside = 0.0 if fit.spans_samples else 1 - own_share
             # Diagonals of R, R², …
             own, *others = ((gains**j @ squares + outside)[..., None, None] for j in range(1, 6))
             second, fourth = ((gains**j).sum(axis=1, keepdims=True) + rows.room - gains.shape[1] for j in (2, 4))
@@ -775,10 +758,12 @@ def trusted(fit: MemberFit, targets: Array, penalties: FloatArray) -> tuple[Memb
     found = fit.left_out(penalties, targets, sets)
     if not len(fit.spectrum):  # also if squares of columns that vary are less than any float
         doubt = 0.0 if penalties.min() > 0 or fit.has_rank(0) else 1.0
+    elif sets is None and fit.rows.knows_leverages:
+        doubt = doubt_of_rows(fit, targets, penalties, found)
     else:
-        doubt = found.doubt if sets is not None else doubt_of_rows(fit, targets, penalties, found)
+        doubt = found.doubt
     if doubt > _GOOD_ENOUGH and sets is None and fit.sharpness is None:
-        return trusted(factorise_carefully(fit), targets, penalties)
+        return trusted(factorise_carefully(fit.rows, fit.measurement), targets, penalties)
     if doubt > _NOTICED:
         # A power of ten, so that many members of much the same doubt give one warning and not one each.
         extent = f"up to {10.0 ** np.ceil(np.log10(doubt)):.0e} of themselves" if doubt < 1 else "more than themselves"
@@ -836,7 +821,8 @@ def _shared_by_sets(rows: TrainingRows) -> SparseMatrix:
     sets = rows.left_out
     assert sets is not None
     chosen = [sets.rows_of_sets[unit] for unit in sets.apart[:: -(-len(sets.apart) // _MOST_SETS)]]
-    index, owners = np.concatenate(chosen), np.repeat(np.arange(len(chosen)), [len(each) for each in chosen])
+    index = np.concatenate(chosen)
+    owners = np.repeat(np.arange(len(chosen)), [len(each) for each in chosen])
     roots = to_numpy(rows.root_weights)[index]
     norms = np.sqrt(np.bincount(owners, roots**2))
     found: SparseMatrix = csr_array((roots / norms[owners], (owners, index)), shape=(len(chosen), rows.n_samples))

@@ -18,9 +18,9 @@ Gram matrix resolves directions down to √ε, about 1e-7 of a column's spread, 
 """
 
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from copy import deepcopy
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property, reduce
 from itertools import pairwise
 from typing import Any, ClassVar
@@ -30,17 +30,17 @@ import numpy.typing as npt
 from scipy.linalg import lapack, solve_triangular
 
 from subridge.arrays.namespace import is_tensor, to_numpy
-from subridge.arrays.types import Array, ArrayLike, BoolArray, FloatArray, IntArray, SparseMatrix
+from subridge.arrays.types import Array, ArrayLike, FloatArray, IntArray, SparseMatrix
 from subridge.model.checks import refuse_beyond_memory
 from subridge.model.ensemble import SubsetPlan
 from subridge.model.errors import DataError
-from subridge.ridge.banded import BandedSearch, SpaceKernels
+from subridge.ridge.banded import BandedSearch, SpaceKernels, Tick, no_tick
 from subridge.ridge.checks import refuse_out_of_range
-from subridge.ridge.member import MemberFit, MemberPath, independent_samples, residual_degrees
+from subridge.ridge.member import MemberFit, MemberPath
+from subridge.ridge.rounding import EPS
 from subridge.ridge.rows import Design, LeftOutSets, TrainingRows, left_out_groups, training_rows
 
 BATCHES = 32  # with so many the standard error of a difference is known to an eighth of itself
-_EPS = float(np.finfo(np.float64).eps)
 _PER_PRODUCT = 32  # bytes: the moments of a batch, those before, their sum, and a member's decomposition
 
 
@@ -72,21 +72,15 @@ class RowMoments:
                 f"a batch of {other.cross.shape[1]} features and {other.cross.shape[0]} targets cannot join "
                 f"{self.cross.shape[1]} and {self.cross.shape[0]}"
             )
-        total = self.total_weight + other.total_weight
-        share = other.total_weight / total
-        dx, dy = other.feature_means - self.feature_means, other.target_means - self.target_means
-        summed = RowMoments(
-            self.n_samples + other.n_samples,
-            total,
-            self.squared_weight + other.squared_weight,
-            self.feature_means + share * dx,
-            self.target_means + share * dy,
-            self.gram + other.gram,
-            self.cross + other.cross,
-            self.target_squares + other.target_squares,
-            self.gaps + other.gaps,
+        share = other.total_weight / (self.total_weight + other.total_weight)
+        dx = other.feature_means - self.feature_means
+        dy = other.target_means - self.target_means
+        summed = RowMoments(*(getattr(self, each.name) + getattr(other, each.name) for each in fields(self)))
+        return replace(
+            summed._shifted(dx, dy, self.total_weight * share),
+            feature_means=self.feature_means + share * dx,
+            target_means=self.target_means + share * dy,
         )
-        return summed._shifted(dx, dy, self.total_weight * share)
 
     def uncentred(self) -> "RowMoments":
         """The same rows' moments about zero: what a fit without intercept uses."""
@@ -118,10 +112,11 @@ def moments_of(X: Array | SparseMatrix, targets: Array, sample_weight: Array | N
     with np.errstate(over="ignore", invalid="ignore"):
         rows = training_rows(X, targets, sample_weight)
         design = Design(rows.features, rows.feature_means, rows.root_weights)
-        (g, means), w = rows.centred_targets, rows.weights
+        g, means = rows.centred_targets
         refuse_out_of_range(rows)
         squares = design.gram(), design.onto_features(g), (g * g).sum(axis=1)
-    return RowMoments(rows.n_samples, rows.total_weight, float((w * w).sum()), rows.feature_means, means, *squares)
+    squared_weight = float((rows.weights**2).sum())
+    return RowMoments(rows.n_samples, rows.total_weight, squared_weight, rows.feature_means, means, *squares)
 
 
 def merged(parts: Iterable[RowMoments]) -> RowMoments:
@@ -142,7 +137,7 @@ def thinned(batches: Sequence[RowMoments], most: int = BATCHES) -> tuple[RowMome
     """At most so many batches of much the same size: the two neighbours with fewest rows are merged."""
     found = list(batches)
     while len(found) > most:
-        at = int(np.argmin([a.n_samples + b.n_samples for a, b in pairwise(found)]))
+        at = np.argmin([a.n_samples + b.n_samples for a, b in pairwise(found)])
         found[at : at + 2] = [found[at] + found[at + 1]]
     return tuple(found)
 
@@ -236,7 +231,8 @@ class MomentBatches:
             others = replace(self, batches=self.batches[:number] + self.batches[number + 1 :])
             model, means = deepcopy(estimator).fit(others), to_numpy(each.feature_means)
             with warnings.catch_warnings(action="ignore", category=UserWarning):  # of names that means do not have
-                coef, output = np.atleast_2d(model.coef_), np.ravel(model.predict(means[None, :]))
+                coef = np.atleast_2d(model.coef_)
+                output = np.ravel(model.predict(means[None, :]))
             found.append(each.squares(np.ones(len(coef)), coef, means, output).sum() / each.total_weight)
         return np.array(found)
 
@@ -270,10 +266,7 @@ class MomentRows(TrainingRows):
         if self.scales is not None and not plan.selects_features:
             raise DataError("standardised moments serve members that select features, not projections; standardise X")
         penalties = ridges.reshape(len(ridges), -1) * plan.subset_sizes
-        return [
-            MomentPath(self, plan, r, np.broadcast_to(penalties, (len(ridges), plan.n_members))[:, r])
-            for r in range(plan.n_members)
-        ]
+        return [MomentPath(self, plan, r, own) for r, own in enumerate(penalties.T)]
 
     @property
     def effective_samples(self) -> float:
@@ -288,7 +281,7 @@ class MomentRows(TrainingRows):
     @property
     def room(self) -> int:
         """Dimensions of the samples that the intercept leaves."""
-        return self.n_samples - int(self.has_intercept)
+        return self.n_samples - self.has_intercept
 
     @cached_property
     def deviations(self) -> Array:
@@ -297,12 +290,12 @@ class MomentRows(TrainingRows):
 
     @property
     def _slack_of_mean(self) -> float:
-        return max(1 - int(self.has_intercept) / self.n_samples, _EPS)
+        return max(1 - self.has_intercept / self.n_samples, EPS)
 
     @cached_property
     def column_squares(self) -> FloatArray:
         """``Σ w (x - x̄)²/n`` of every feature, 0 if it is no more than the rounding of a constant; shape (M,)."""
-        return np.asarray((self.design(np.arange(self.features.shape[0])).dense() ** 2).sum(axis=1) / self.n_samples)
+        return np.asarray((np.asarray(self.features) ** 2).sum(axis=1) / self.n_samples)
 
     def batch_squares(self, paths: Sequence[MemberPath], places: IntArray, weights: FloatArray) -> FloatArray:
         """Squared errors of every batch, weighted and summed over targets, shape (B,), of a weighted sum of members.
@@ -314,7 +307,7 @@ class MomentRows(TrainingRows):
         b = np.zeros((len(weights), self.features.shape[0]))
         for r, (path, place) in enumerate(zip(paths, places, strict=True)):
             assert isinstance(path, MomentPath)
-            share, map_ = path.error_map(int(place))
+            share, map_ = path.error_map(place)
             a, b = a + weights[:, r] * share, b + weights[:, [r]] * map_
         if not np.isfinite(a).all():
             return np.full(len(self.batches), np.inf)
@@ -328,15 +321,15 @@ def moment_rows(batches: Sequence[RowMoments], fit_intercept: bool, standardise:
     """Rows that have the moments of all batches together; with `standardise` in units of the columns' spread."""
     whole = merged(batches)
     used = whole if fit_intercept else whole.uncentred()
-    gram, n = to_numpy(used.gram), whole.n_samples
-    squares = np.diagonal(gram).copy()
-    rounding = (n * _EPS * abs(to_numpy(whole.feature_means))) ** 2 * whole.total_weight
-    constant = squares <= rounding * (1.0 if fit_intercept else 0.0)
-    scales = np.sqrt(np.where(constant | (squares <= 0), 1.0, squares / whole.total_weight)) if standardise else None
-    root, targets = _root(gram, to_numpy(used.cross), to_numpy(used.target_squares), constant)
+    gram = to_numpy(used.gram)
+    squares = np.diagonal(gram)
+    rounding = (whole.n_samples * EPS * abs(to_numpy(whole.feature_means))) ** 2 * whole.total_weight
+    sizes = np.sqrt(np.where(squares > rounding * fit_intercept, squares, 0.0))
+    scales = np.where(sizes > 0, sizes / whole.total_weight**0.5, 1.0) if standardise else None
+    root, targets = _root(gram, to_numpy(used.cross), to_numpy(used.target_squares), sizes)
     weights = np.full(len(root), whole.total_weight / len(root))
     return MomentRows(
-        np.ascontiguousarray(root.T if scales is None else root.T / scales[:, None]),
+        np.ascontiguousarray((root if scales is None else root / scales).T),
         np.ascontiguousarray(targets.T) / weights[0] ** 0.5,
         to_numpy(used.feature_means),
         weights,
@@ -348,22 +341,22 @@ def moment_rows(batches: Sequence[RowMoments], fit_intercept: bool, standardise:
     )
 
 
-def _root(gram: FloatArray, cross: FloatArray, squares: FloatArray, absent: BoolArray) -> tuple[FloatArray, FloatArray]:
+def _root(gram: FloatArray, cross: FloatArray, squares: FloatArray, sizes: FloatArray) -> tuple[FloatArray, FloatArray]:
     """R, shape (ρ + 1, M), and T, shape (ρ + 1, C), with ``RᵀR = gram``, ``TᵀR = cross`` and squared columns of T.
 
-    R is found by Cholesky with pivots in units of the diagonal; `absent` columns are zero. Columns of any scale keep
-    their digits. Directions below √(M ε) of the scaled matrix are left out. The last row has what no feature explains
-    of each target by itself, so that products of two targets are not those of the rows.
+    R is found by Cholesky with pivots in units of the columns' `sizes`, shape (M,), zero for those that are left out.
+    Columns of any scale keep their digits. Directions below √(M ε) of the scaled matrix are left out. The last row has
+    what no feature explains of each target by itself, so that products of two targets are not those of the rows.
     """
-    sizes, M = np.sqrt(np.maximum(np.diagonal(gram), 0.0)) * ~absent, len(gram)
+    M = len(gram)
     inverse = np.divide(1.0, sizes, out=np.zeros_like(sizes), where=sizes > 0)
     upper, pivots, rank, _ = lapack.dpstrf(gram * inverse[:, None] * inverse)
-    order, root, targets = pivots[:rank] - 1, np.zeros((rank + 1, M)), np.zeros((rank + 1, len(cross)))
+    root, targets = np.zeros((rank + 1, M)), np.zeros((rank + 1, len(cross)))
     root[:rank, pivots - 1] = np.triu(upper)[:rank]
     if rank:
-        targets[:rank] = solve_triangular(upper[:rank, :rank], (cross * inverse)[:, order].T, trans="T")
+        targets[:rank] = solve_triangular(upper[:rank, :rank], (cross * inverse)[:, pivots[:rank] - 1].T, trans="T")
     rest = squares - (targets**2).sum(axis=0)
-    targets[rank] = np.sqrt(np.where(rest > M * _EPS * squares, rest, 0.0))
+    targets[rank] = np.sqrt(np.where(rest > M * EPS * squares, rest, 0.0))
     return root * sizes, targets
 
 
@@ -374,23 +367,19 @@ class MomentPath(MemberPath):
     """One member at L penalties, from moments instead of rows; rows cannot be left out in pairs."""
 
     def __init__(self, rows: MomentRows, plan: SubsetPlan, r: int, penalties: FloatArray) -> None:
-        self._plan, self._r, self.penalties, self._known, self._noise = plan, r, penalties, {}, None
-        self.feature_means, self._targets = rows.feature_means, rows.centred_targets[0]
-        self.target_means = to_numpy(rows.whole.target_means) * float(rows.has_intercept)
-        self._scales = 1.0 if rows.scales is None else rows.scales[plan.measurements[r]]
-        self._fit = _factorised(rows, plan.measurements[r], float(penalties.min()))
-        self._projected = self._targets @ self._fit.left.T
-        self.rank = len(self._fit.spectrum)
-        self.degrees = residual_degrees(self._fit, penalties)
-        self.independent = independent_samples(self._fit, penalties)
+        A = plan.measurements[r]
+        super().__init__(_factorised(rows, A, penalties.min()), penalties)
+        self._plan, self._r = plan, r
+        self.target_means = to_numpy(rows.whole.target_means) * rows.has_intercept
+        self._scales = 1.0 if rows.scales is None else rows.scales[A]
 
     def error_map(self, index: int) -> tuple[float, FloatArray]:
         """a and b, shape (C, M), of the left-out errors ``a g - F b`` in the trace form."""
         fit, p = self._fit, self.penalties[[index]]
-        d, slack, inside = fit.spectrum, float(fit.slack(p)[0]), self._projected
+        d, slack = fit.spectrum, float(fit.slack(p)[0])
         gains = d**0.5 / (d + p) * (-1 / d if fit.spans_samples else 1.0)  # (K + p)⁻¹g in place of the residual
-        map_ = self._plan.lift_rows(self._r, (inside * gains) @ fit.right)  # type: ignore[operator]
-        return np.inf if slack == 0 else float(not fit.spans_samples) / slack, map_ / (slack or 1.0)
+        map_ = self._plan.lift_rows(self._r, (self._projected * gains) @ fit.right)  # type: ignore[operator]
+        return np.inf if slack == 0 else (not fit.spans_samples) / slack, map_ / (slack or 1.0)
 
     def coefficients(self, index: int | IntArray) -> Array:
         """Weights on the features as they were given, at one ridge, or at one for each target; shape (C, N_r)."""
@@ -401,14 +390,14 @@ def _factorised(rows: MomentRows, measurement: IntArray, least_penalty: float) -
     """The decomposition of a member on rows that stand for all, without directions that are rounding of the moments."""
     Ft = rows.design(measurement).dense()
     V, s, Qt = np.linalg.svd(Ft, full_matrices=False)
-    N, top = len(Ft), float(s.max(initial=0.0))
-    rank = int((s > N * _EPS * top).sum())
-    if least_penalty <= 8 * N * _EPS * top**2:  # so small that it does not hide the rounding
+    N, top = len(Ft), s.max(initial=0.0)
+    rank = (s > N * EPS * top).sum()
+    if least_penalty <= 8 * N * EPS * top**2:  # so small that it does not hide the rounding
         sizes = np.linalg.norm(Ft, axis=1, keepdims=True)
         own = np.linalg.svd(Ft / np.where(sizes > 0, sizes, 1.0), compute_uv=False)
-        rank = min(rank, int((own**2 > 8 * N * _EPS * own.max(initial=0.0) ** 2).sum()))
+        rank = min(rank, (own**2 > 8 * N * EPS * own.max(initial=0.0) ** 2).sum())
     kept = np.arange(min(rank, max(rows.room, 0)))[::-1]  # eigenvalues ascend
-    return MemberFit(rows, measurement, Qt[kept], s[kept] ** 2, V.T[kept], 0.0, dropped=float(rank < N))
+    return MemberFit(rows, measurement, Qt[kept], s[kept] ** 2, V.T[kept], 0.0, 0.0, float(rank < N))
 
 
 # -- a ridge per feature space --------------------------------------------------------------------
@@ -433,36 +422,39 @@ class MomentSearch(BandedSearch):
     ) -> None:
         self._columns, self._per_target, self._batches = spaces, per_target, moments.batches
         self.rows = rows = moment_rows(moments.batches, fit_intercept)
-        self._groups = None if groups is None else left_out_groups(groups, len(moments.batches)).rows_of_sets
+        self._groups = [] if groups is None else left_out_groups(groups, len(moments.batches)).rows_of_sets
         variances = rows.column_squares * (rows.n_samples / rows.total_weight)
-        self.units = np.where(moments.standardise & (variances > 0), 1 / np.where(variances > 0, variances, 1.0), 1.0)
+        self.units = 1 / np.where(moments.standardise & (variances > 0), variances, 1.0)
         scales = np.array([(rows.column_squares * self.units)[columns].sum() for columns in spaces])
         self.spaces = SpaceKernels([], scales, rows.weights[:0], fit_intercept, LeftOutSets((), True))  # no kernels
-        self.variation, self.shares = to_numpy(rows.whole.target_squares), np.empty((0, len(spaces)))
-        C, G = len(self.variation), 1 if self._groups is None else len(self._groups)
+        self.variation = to_numpy(rows.whole.target_squares)
+        self.shares = np.empty((0, len(spaces)))
+        C, G = len(self.variation), max(1, len(self._groups))
         self.loss, self.place = np.full(C, np.inf), np.full(C, -1)
         self.inside, self.outside = np.full((C, G), np.inf), np.full((C, G), np.inf)
 
-    def try_shares(self, shares: FloatArray, tick: Callable[[float], None] = lambda share: None) -> None:
+    def try_shares(self, shares: FloatArray, tick: Tick = no_tick) -> None:
         """See one draw of shares, shape (S,), at all ridges."""
         parts = np.stack([*self._errors(shares, tick)], axis=-1)  # (L, C, G)
-        sums, first = parts.sum(axis=-1), len(self.shares) * len(self.ridges)
+        sums = parts.sum(axis=-1)
         # At what the others choose, a part is judged.
         outside, places = self._least(sums[:, :, None] - parts if parts.shape[-1] > 1 else parts)
         inside = np.take_along_axis(parts, places[None], axis=0)[0]
         self.inside = np.where(outside < self.outside, inside, self.inside)
         self.outside = np.minimum(outside, self.outside)
         loss, place = self._least(sums)
-        self.place = np.where(loss < self.loss, first + place, self.place)
+        self.place = np.where(loss < self.loss, len(self.shares) * len(self.ridges) + place, self.place)
         self.loss, self.shares = np.minimum(loss, self.loss), np.vstack([self.shares, shares])
 
     def forms(self, rng: np.random.Generator) -> tuple[FloatArray, FloatArray]:
         """As of rows, and T without random vectors: ``FᵀGF = I - A⁻¹`` and ``GF = F A⁻¹`` with A = FᵀF + I."""
         alive, M = self.spaces.scales > 0, len(self.units)
         F = np.asarray(self.rows.features) * self._stretches(alive / alive.sum())[:, None]
-        inverse, b = np.linalg.inv(F @ F.T + np.eye(M)), F @ self.rows.centred_targets[0].T
+        inverse = np.linalg.inv(F @ F.T + np.eye(M))
+        b = F @ self.rows.centred_targets[0].T
         inside = alive.sum() * np.array([np.isin(np.arange(M), each) for each in self._columns])[alive]
-        dual, lost = inverse @ b, inside @ (np.diag(inverse) - (inverse**2).sum(axis=0))  # tr(G K_s G)
+        dual = inverse @ b
+        lost = inside @ (np.diag(inverse) - (inverse**2).sum(axis=0))  # tr(G K_s G)
         within = inside @ (np.eye(M) - inverse) ** 2 @ inside.T
         traces = np.block([[within, lost[:, None]], [lost, np.array(self.rows.room - M + (inverse**2).sum())]])
         rest = self.variation - (dual * (b + dual)).sum(axis=0)
@@ -477,10 +469,10 @@ class MomentSearch(BandedSearch):
             errors = np.broadcast_to((errors / spread).sum(axis=1, keepdims=True), errors.shape)
         return errors.min(axis=0), errors.argmin(axis=0)
 
-    def _errors(self, shares: FloatArray, tick: Callable[[float], None]) -> Iterator[FloatArray]:
+    def _errors(self, shares: FloatArray, tick: Tick) -> Iterator[FloatArray]:
         """Squared errors of what is left out, weighted sums of shape (L, C), one set after the other."""
         places, roots = range(len(self.ridges)), self._stretches(shares)
-        if self._groups is None:
+        if not self._groups:
             path = self._path(self.rows, roots)
             yield np.stack([path.errors(place) ** 2 @ self.rows.weights for place in places])
             tick(1)
@@ -488,15 +480,16 @@ class MomentSearch(BandedSearch):
         for own in self._groups:
             others = [each for number, each in enumerate(self._batches) if number not in own]
             path = self._path(moment_rows(others, self.rows.has_intercept), roots)
-            held, one = merged(self._batches[number] for number in own), np.ones(len(self.variation))
+            held = merged(self._batches[number] for number in own)
+            one = np.ones(len(self.variation))
             maps = (path.coefficients(place) * roots for place in places)
             yield np.stack([held.squares(one, each, path.feature_means, path.target_means) for each in maps])
             tick(1 / len(self._groups))
 
     def _stretches(self, shares: FloatArray) -> FloatArray:
         """By how much every column is stretched so that one ridge serves all spaces; shape (M,), 0 in no space."""
-        found, scales = np.zeros(len(self.units)), self.spaces.scales
-        for columns, share, scale in zip(self._columns, shares, scales, strict=True):
+        found = np.zeros(len(self.units))
+        for columns, share, scale in zip(self._columns, shares, self.spaces.scales, strict=True):
             found[columns] = np.sqrt(share / (scale or np.inf) * self.units[columns])
         return found
 
@@ -507,10 +500,8 @@ class MomentSearch(BandedSearch):
 
     def dual_coefficients(self) -> FloatArray:
         """The fit of every target at its best choice: α on the root of the moments of all rows; shape (C, m)."""
-        found, (draws, places) = (
-            np.empty((len(self.place), len(self.rows.weights))),
-            np.divmod(self.place, len(self.ridges)),
-        )
+        found = np.empty((len(self.place), len(self.rows.weights)))
+        draws, places = np.divmod(self.place, len(self.ridges))
         for draw in np.unique(draws):
             path = self._path(self.rows, self._stretches(self.shares[draw]))
             found[draws == draw] = path.dual(places)[draws == draw]

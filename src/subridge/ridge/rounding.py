@@ -45,7 +45,7 @@ def decompose_carefully(
     if not len(norms) or not room:
         return np.zeros((0, n)), np.zeros(0), np.zeros((0, N)), EPS, 0.0
     scaled = np.linalg.svd(F / norms, compute_uv=False)
-    rank = min(int((scaled > 4 * size * EPS * scaled[0]).sum()), room)
+    rank = min((scaled > 4 * size * EPS * scaled[0]).sum(), room)
     sharpness = 4 * EPS * np.sqrt(size) * scaled[0] / scaled[rank - 1]
     first = int(direction.any())
     if first:
@@ -123,8 +123,8 @@ def _powers() -> IntArray:
 
 def product_of_residues(A: IntArray, B: IntArray) -> IntArray:
     """``A @ B`` modulo the prime, by halves of B, so that sums of up to 2**16 products fit into 63 bits."""
-    high, low = A @ (B >> 16) % _PRIME, A @ (B & 0xFFFF)
-    return ((high << 16) + low) % _PRIME
+    high = A @ (B >> 16) % _PRIME
+    return ((high << 16) + A @ (B & 0xFFFF)) % _PRIME
 
 
 def rank_of_residues(residues: IntArray) -> int:

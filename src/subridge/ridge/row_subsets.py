@@ -6,17 +6,16 @@ by ``h_i(x) e_i``, as for any new row.
 """
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 import numpy as np
 
-from subridge.arrays.namespace import is_sparse, like, namespace_of, select_rows, take_last
+from subridge.arrays.namespace import is_sparse, namespace_of, select_rows, take_last
 from subridge.arrays.types import Array, FloatArray, IntArray
 from subridge.model.checks import one_number, positive_integer, stream, within
 from subridge.model.ensemble import SubsetPlan
 from subridge.model.errors import ParameterError
-from subridge.ridge.member import GRAM_LIMIT, MemberFit, MemberPath, factorise
-from subridge.ridge.rows import TrainingRows, training_rows
+from subridge.ridge.member import MemberPath, factorise
+from subridge.ridge.rows import TrainingRows, new_rows, training_rows
 
 
 def number_of_rows(max_samples: float, n_samples: int, fit_intercept: bool) -> int:
@@ -31,10 +30,10 @@ def number_of_rows(max_samples: float, n_samples: int, fit_intercept: bool) -> i
             raise ParameterError(f"max_samples={number} exceeds the {n_samples} rows; give at most that, or a share")
     else:
         number = round(one_number("max_samples", within("max_samples", max_samples, 0.0, 1.0)) * n_samples)
-    if number < 1 + int(fit_intercept):
+    if number < 1 + fit_intercept:
         raise ParameterError(
             f"max_samples={max_samples!r} leaves a member {number} of {n_samples} rows; it needs at least "
-            f"{1 + int(fit_intercept)}"
+            f"{1 + fit_intercept}"
         )
     return number
 
@@ -59,7 +58,6 @@ def fractions_of_rows(row_sets: Sequence[IntArray], n_samples: int) -> FloatArra
 
 def part_of_rows(rows: TrainingRows, index: IntArray) -> TrainingRows:
     """Some of the rows, centred anew."""
-    assert rows.left_out is None
     assert rows.given is not None
     X = rows.given[index] if is_sparse(rows.given) else select_rows(rows.given, index)
     return training_rows(X, take_last(rows.targets, index), take_last(rows.weights, index), rows.fit_intercept)
@@ -72,28 +70,26 @@ class PartialPath(MemberPath):
         self, rows: TrainingRows, plan: SubsetPlan, r: int, seen: IntArray, penalties: FloatArray, noise: Array | None
     ) -> None:
         own = part_of_rows(rows, seen)
-        fit = factorise(own, plan, r, float(penalties.min()), GRAM_LIMIT)
+        fit = factorise(own, plan, r, float(penalties.min()))
         super().__init__(fit, penalties, None if noise is None else take_last(noise, seen))
         others = np.setdiff1d(np.arange(rows.n_samples), seen)
         self.rows, self._seen, self._others = rows, seen, others
         self._order = np.argsort(np.concatenate([seen, others]))
         assert rows.given is not None
-        X, A = rows.given[others] if is_sparse(rows.given) else select_rows(rows.given, others), plan.measurements[r]
-        if is_sparse(X):
-            X = X[:, A].toarray() if A.ndim == 1 else X @ A.T
-            self._new = X - plan.measure(r, own.feature_means)
-        else:
-            self._new = plan.measure(r, X - own.feature_means)
+        X = rows.given[others] if is_sparse(rows.given) else select_rows(rows.given, others)
+        self._new = new_rows(X, plan.measurements[r], own.feature_means)
 
     def degrees_without(self, units: IntArray) -> FloatArray:
-        found, touched = np.repeat(self.degrees[:, None], len(units), axis=1), np.isin(units, self._seen)
+        found = np.repeat(self.degrees[:, None], len(units), axis=1)
+        touched = np.isin(units, self._seen)
         found[:, touched] = super().degrees_without(np.searchsorted(self._seen, units[touched]))
         return found
 
     def errors(self, index: int) -> Array:
-        own, y = super().errors(index), take_last(self.rows.targets, self._others)
+        own = super().errors(index)
         outputs = self.coefficients(index) @ self._new.T + self.target_means[:, None]
-        return take_last(namespace_of(own).concat([own, y - outputs], axis=-1), self._order)
+        others = take_last(self.rows.targets, self._others) - outputs
+        return take_last(namespace_of(own).concat([own, others], axis=-1), self._order)
 
     def pair_errors(self, index: int, left_out: IntArray) -> Array:
         plain, xp = self.errors(index), namespace_of(self._new)
@@ -120,12 +116,3 @@ def paths_on_rows(
         PartialPath(rows, plan, r, seen, penalties[:, r], None if noise is None else noise[r])
         for r, seen in enumerate(row_sets)
     ]
-
-
-def padded(fit: MemberFit, seen: IntArray, n_samples: int) -> MemberFit:
-    """The member with zeros for the rows that it does not see, so that leaving these out changes nothing."""
-    d, n = fit.spectrum, len(fit.spectrum)
-    right = fit.design.onto_features(fit.left) / (d**0.5)[:, None] if fit.right is None else fit.right
-    left = like(np.zeros((n, n_samples)), fit.left)
-    left[:, seen] = fit.left
-    return replace(fit, known_left=left, right=right)

@@ -4,7 +4,7 @@ Dense features are kept features first, shape (M, n): a member's features are th
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from math import sqrt
 from typing import TYPE_CHECKING, ClassVar
@@ -91,7 +91,7 @@ class LeftOutSets:
         if self.is_partition:
             return np.arange(self.n_sets)
         kept, last = list[int](), -1
-        for number, rows in sorted(enumerate(self.rows_of_sets), key=lambda each: int(each[1][0])):
+        for number, rows in sorted(enumerate(self.rows_of_sets), key=lambda each: each[1][0]):
             if rows[0] > last:
                 kept.append(number)
                 last = int(rows[-1])
@@ -131,10 +131,12 @@ def left_out_groups(groups: ArrayLike, n_samples: int, kept: IntArray | None = N
     sizes = np.bincount(numbers)
     if len(sizes) < 2:
         raise DataError("groups has one group only; leaving it out leaves nothing to train on, so give at least two")
-    order = np.argsort(numbers, kind="stable")
-    starts = np.concatenate([[0], np.cumsum(sizes)[:-1]])
-    stacked = [order[starts[sizes == size][:, None] + np.arange(size)] for size in np.unique(sizes)]
-    return LeftOutSets(tuple(SetBatch(rows, np.ones(rows.shape, dtype=bool)) for rows in stacked), True)
+    batches = []
+    for size in np.unique(sizes):
+        own = np.flatnonzero(sizes[numbers] == size)
+        rows = own[np.argsort(numbers[own], kind="stable")].reshape((-1, size))
+        batches.append(SetBatch(rows, rows >= 0))
+    return LeftOutSets(tuple(batches), True)
 
 
 def left_out_windows(gap: int, positions: Sequence[int] | IntArray) -> LeftOutSets:
@@ -165,21 +167,20 @@ class Design:
     """A member's centred, weighted rows ``F = √w (x - x̄)``, shape (n, N_r), in unscaled features.
 
     The paper's features are ``F/√N_r``, so its ridge λ_r is the penalty ``λ_r N_r`` on F. Dense `values` are Fᵀ, shape
-    (N_r, n). Sparse ones are the features as they were given, shape (n, N_r), with
-    `means` x̄ and `roots` √w: centring them is accounted for and never carried out.
+    (N_r, n). Sparse ones are the features as they were given, shape (n, N_r), with their `means` x̄ and `roots` √w:
+    centring them is accounted for and never carried out.
     """
 
     values: Array | SparseMatrix
-    means: FloatArray = field(default_factory=lambda: np.empty(0))
-    roots: FloatArray = field(default_factory=lambda: np.empty(0))
+    means: FloatArray
+    roots: FloatArray
 
     def gram(self) -> Array:
         """``FᵀF``, shape (N_r, N_r)."""
         if not is_sparse(self.values):
             return self.values @ self.values.T
-        weighted, total = self.values.multiply(self.roots[:, None]).tocsr(), float(self.roots @ self.roots)
-        cross = np.outer(weighted.T @ self.roots, self.means)
-        return (weighted.T @ weighted).toarray() - cross - cross.T + total * np.outer(self.means, self.means)
+        weighted = self.values.multiply(self.roots[:, None]).tocsr()
+        return (weighted.T @ weighted).toarray() - self.roots @ self.roots * np.outer(self.means, self.means)
 
     def kernel(self) -> Array:
         """``F Fᵀ``, shape (n, n)."""
@@ -206,12 +207,8 @@ class Design:
         """``Fᵀ`` as a plain array, shape (N_r, n)."""
         if not is_sparse(self.values):
             return self.values
-        values = self.values.toarray()
-        centred = values - self.means
-        if self.means.any():  # the first mean is as accurate as a feature's offset allows, the second as its spread
-            centred -= self.roots**2 @ centred / (self.roots**2).sum()
-            centred[:, (values == values[0]).all(axis=0)] = 0.0
-        return np.ascontiguousarray((centred * self.roots[:, None]).T)
+        rows = training_rows(self.values.toarray(), self.roots[None], self.roots**2, bool(self.means.any()))
+        return rows.features  # type: ignore[return-value]
 
 
 @dataclass(frozen=True, eq=False)
@@ -246,7 +243,7 @@ class TrainingRows:
     @property
     def room(self) -> int:
         """Dimensions of the samples that the intercept leaves: n - 1, or n without intercept."""
-        return self.n_samples - int(self.fit_intercept)
+        return self.n_samples - self.fit_intercept
 
     @property
     def n_units(self) -> int:
@@ -284,7 +281,7 @@ class TrainingRows:
     @cached_property
     def intercept_direction(self) -> Array:
         """``u = √w/‖√w‖``, what the intercept fits of the weighted samples, zeros without one; shape (n,)."""
-        return self.root_weights * (float(self.fit_intercept) / sqrt(self.total_weight))
+        return self.root_weights * (self.fit_intercept / sqrt(self.total_weight))
 
     @cached_property
     def deviations(self) -> Array:
@@ -316,7 +313,7 @@ class TrainingRows:
         """``g = √w (y - ȳ)`` and ȳ, shapes (C, n) and (C,)."""
         means = targets[:, 0] * 0.0
         centred = targets
-        for _ in range(2 * int(self.fit_intercept)):  # the second mean removes what rounding left of a large offset
+        for _ in range(2 * self.fit_intercept):  # the second mean removes what rounding left of a large offset
             again = centred @ self.weights / self.total_weight
             centred, means = centred - again[:, None], means + again
         return centred * self.root_weights, means
@@ -342,13 +339,25 @@ class TrainingRows:
 
     def design(self, measurement: IntArray) -> Design:
         """What a member sees: some of the features, by number, or their products with a matrix of shape (N_r, M)."""
-        X, A = self.features, measurement
+        X, A, means, roots = self.features, measurement, self.feature_means, self.root_weights
         if not is_sparse(X):
-            return Design(select_rows(X, A) if A.ndim == 1 else like(A, X) @ X)
+            return Design(select_rows(X, A) if A.ndim == 1 else like(A, X) @ X, means, roots)
         if A.ndim == 1:
-            return Design(X[:, A], self.feature_means[A], self.root_weights)
-        measured = X @ A.T.astype(np.float64) - A @ self.feature_means
-        return Design(np.ascontiguousarray((measured * self.root_weights[:, None]).T))
+            return Design(X[:, A], means[A], roots)
+        measured = X @ A.T.astype(np.float64) - A @ means
+        return Design(np.ascontiguousarray((measured * roots[:, None]).T), means, roots)
+
+
+def new_rows(X: Array | SparseMatrix, measurement: IntArray, means: Array) -> Array:
+    """What a member sees of new rows X (m, M), less its means (M,); shape (m, N_r), in the library of the means."""
+    A = measurement
+    if A.ndim == 1:
+        seen = X.tocsc()[:, A].toarray() if is_sparse(X) else select_rows(X.T, A).T
+        return like(seen, means) - take_last(means, A)
+    own = like(A, means)
+    if is_sparse(X):
+        return X @ own.T - own @ means
+    return (like(X, means) - means) @ own.T
 
 
 def training_rows(
@@ -366,11 +375,11 @@ def training_rows(
     if X.shape[0] != targets.shape[1]:
         raise DataError(f"X has {X.shape[0]} rows but y has {targets.shape[1]}")
     weights = namespace_of(targets).ones_like(targets[0]) if sample_weight is None else sample_weight
-    if not bool((weights > 0).all()):
+    if not (weights > 0).all():
         raise DataError("sample_weight must be positive; drop the rows of weight zero")
     if is_sparse(X):
         X = X.tocsc()
-        means = (X.T @ weights) / weights.sum() * float(fit_intercept)
+        means = (X.T @ weights) / weights.sum() * fit_intercept
         return TrainingRows(X, targets, means, weights, fit_intercept, left_out, X)
     means = weights @ X / weights.sum() if fit_intercept else X[0] * 0.0
     if is_numpy(X):
@@ -380,27 +389,18 @@ def training_rows(
             np.subtract(X[part].T, means[:, None], out=features[:, part])
     else:
         features = namespace_of(X).asarray(X.T - means[:, None], copy=True)
-    if fit_intercept:
-        means = means + _centre_again(features, X, means, weights)
+    if fit_intercept:  # the first mean is as accurate as a feature's offset allows, the second as its spread
+        again: Array = features @ weights / weights.sum()
+        with np.errstate(over="ignore"):  # numbers that are too large are refused by the checks of rows
+            spread = (namespace_of(features).linalg.vecdot(features, features) / X.shape[0]) ** 0.5
+        eps = float(np.finfo(dtype_name(features)).eps)
+        constant = np.flatnonzero(to_numpy(spread <= X.shape[0] * eps * abs(means)))
+        if (abs(again) > 4 * eps * spread).any():  # else the pass over all rows changes nothing
+            features -= again[:, None]
+            means = means + again
+        for j in constant.tolist():
+            if (X[:, j] == X[0, j]).all():
+                features[j] = 0.0
     if sample_weight is not None:
         features *= weights**0.5
     return TrainingRows(features, targets, means, weights, fit_intercept, left_out, X)
-
-
-def _centre_again(features: Array, X: Array, means: Array, weights: Array) -> Array:
-    """Subtract what rounding left of the means from features (M, n), and make constant columns exactly zero.
-
-    The first mean is as accurate as a feature's offset allows, the second as its spread. Returns the second, (M,).
-    """
-    again: Array = features @ weights / weights.sum()
-    with np.errstate(over="ignore"):  # numbers that are too large are refused by the checks of rows
-        spread = (namespace_of(features).linalg.vecdot(features, features) / features.shape[1]) ** 0.5
-    eps = float(np.finfo(dtype_name(features)).eps)
-    if bool((abs(again) > 4 * eps * spread).any()):  # else the pass over all rows changes nothing
-        features -= again[:, None]
-    else:
-        again = again * 0.0
-    for j in np.flatnonzero(to_numpy(spread <= X.shape[0] * eps * abs(means))).tolist():
-        if bool((X[:, j] == X[0, j]).all()):
-            features[j] = 0.0
-    return again

@@ -37,7 +37,7 @@ class TargetLosses(Losses):
     def __init__(self, paths: Sequence[MemberPath], rows: TrainingRows, aggregation: Aggregation) -> None:
         super().__init__(paths, rows, aggregation)
         numbers = rows.owners % min(_PARTS, rows.n_units)
-        self._parts = [np.flatnonzero(numbers == part) for part in range(-1, int(numbers.max()) + 1)]
+        self._parts = [np.flatnonzero(numbers == part) for part in range(-1, numbers.max() + 1)]
         self.floors = np.zeros(len(self._parts) * len(rows.targets), dtype=np.intp)
         self._sums: dict[tuple[int, ...], FloatArray] = {}  # by members and their common place
 
@@ -46,7 +46,8 @@ class TargetLosses(Losses):
 
         The shape is (2, (J + 1) C, k + 1, k + 1), that of places ((J + 1) C, k).
         """
-        C, own = len(self.rows.targets), places.reshape((len(self._parts), -1, len(self.paths)))
+        C = len(self.rows.targets)
+        own = places.reshape((len(self._parts), -1, len(self.paths)))
         at = np.arange(len(places)) // C
         if (places == places[:, :1]).all():  # each target takes one of the common places, which are few
             common, at = np.unique(places[:, 0], return_inverse=True)
@@ -104,7 +105,8 @@ def fit_targets(
     places, weights, errors = np.empty((C, k), dtype=np.intp), np.empty((C, k)), np.empty(C)
     coef = namespace_of(targets).zeros((C, plan.n_features), dtype=targets.dtype, device=device)
     for part in (slice(start, min(start + block, C)) for start in range(0, C, block)):
-        some, own = replace(rows, targets=targets[part, :]), slice(0, part.stop - part.start)
+        some = replace(rows, targets=targets[part, :])
+        own = slice(0, part.stop - part.start)
         paths = [MemberPath(replace(each, rows=some), penalties[:, r], None, True) for r, each in enumerate(fits)]
         losses = TargetLosses(paths, some, aggregation)
         found = choose_ridges(losses, scope)
