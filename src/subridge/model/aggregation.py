@@ -40,14 +40,8 @@ Loss: TypeAlias = tuple[float, float]
 EPS = float(np.finfo(np.float64).eps)
 # A non-negative minimum is found directly if every member has at least this share of its power to itself.
 _APART = 1e-4
-# An eigenvalue of a matrix of unit diagonal that rounding does not make negative. Far less than `_APART` asks for.
-_SINGULAR = 1e-10
 # Members whose outputs differ by less than this share of their power, 18 roundings, count as one and share its weight.
 ALIKE = 4e-15
-# One or two steps are enough; a cycle is left to a slower search.
-_MOST_STEPS = 20
-# Rounding error of a slope, relative to the terms of its sum.
-_ROUNDING = 1e-14
 _TINY = float(np.finfo(np.float64).tiny)
 # Outputs known only as a difference of the target's power and the error are mostly rounding error if their power is
 # below this share of the target's. They count as zero.
@@ -307,54 +301,29 @@ def least_along(A: FloatArray, b: FloatArray, usable: BoolArray, simplex: bool =
 
 
 def minimum_nonnegative(A: FloatArray, b: FloatArray) -> FloatArray:
-    """The minimum of ``yᵀAy - 2bᵀy`` over y ≥ 0, for semi-definite A of shape (..., k, k) and b (..., k)."""
-    shape, k = b.shape, b.shape[-1]
-    # In units of the diagonal, so that a shrunken member is as good as any other.
-    size = np.sqrt(np.linalg.diagonal(A))
-    A = (A / size[..., None] / size[..., None, :]).reshape(-1, k, k)
-    A, b = (A + A.mT) / 2, (b / size).reshape(-1, k)
-    found, known = least_nonnegative(A, b)
-    for i in np.flatnonzero(~known):
-        from scipy.optimize import nnls  # takes longer to import than all the rest
+    """The minimum of ``yᵀAy - 2bᵀy`` over y ≥ 0, for semi-definite A of shape (..., k, k) and b (..., k).
 
-        values, vectors = np.linalg.eigh(A[i])
-        # Below the floor an eigenvalue is noise, and so is b. It lets duplicates share their weight.
-        root, along = np.sqrt(np.maximum(values, ALIKE * values[-1])), vectors.T @ b[i]
-        found[i] = nnls(root[:, None] * vectors.T, np.where(abs(along) > ALIKE, along, 0.0) / root)[0]
-    return np.asarray(found.reshape(shape) / size)
+    It is ``A⁻¹b`` where no entry of this is negative and no member is explained by the others; else it is searched for.
 
-
-def least_nonnegative(A: FloatArray, b: FloatArray) -> tuple[FloatArray, BoolArray]:
-    """The minimum of ``yᵀAy - 2bᵀy`` over y ≥ 0 for many small problems at once.
-
-    A of unit diagonal has shape (m, k, k) and b (m, k). Returns solutions (m, k), and which of them were found (m,):
-    only those are sought in which no member is explained by the others. If ``A⁻¹b`` is not negative, it is the answer.
-    Otherwise negative entries are left out, and entries that would lower the sum are added, until nothing changes.
-
-    >>> least_nonnegative(np.array([[[1.0, 0.5], [0.5, 1.0]]] * 2), np.array([[1.0, 1.0], [1.0, 0.2]]))[0].round(3)
+    >>> minimum_nonnegative(np.array([[[1.0, 0.5], [0.5, 1.0]]] * 2), np.array([[1.0, 1.0], [1.0, 0.2]])).round(3)
     array([[0.667, 0.667],
            [1.   , 0.   ]])
     """
-    try:
-        solved: FloatArray = np.asarray(np.linalg.solve(A, b[:, :, None])[:, :, 0], dtype=np.float64)
-        known = np.linalg.diagonal(np.linalg.cholesky(A)).min(axis=1) ** 2 >= _APART
-    except np.linalg.LinAlgError:  # at least one is singular or indefinite: solve the others
-        sound = np.linalg.eigvalsh(A)[:, 0] > _SINGULAR
-        solved, known = np.zeros(b.shape), np.zeros(len(b), dtype=bool)
-        solved[sound], known[sound] = least_nonnegative(A[sound], b[sound])
-        return solved, known
-    rest = np.flatnonzero(known & (solved < 0).any(axis=1))
-    counted = solved[rest] > 0
-    solved[rest], known[rest] = 0.0, False
-    for _ in range(_MOST_STEPS):
-        apart = np.where(outer(counted), A[rest], np.eye(A.shape[-1]))
-        y = np.linalg.solve(apart, np.where(counted, b[rest], 0.0)[:, :, None])[:, :, 0]
-        slope, terms = (A[rest] @ y[:, :, None])[:, :, 0] - b[rest], abs(y).max(axis=1)[:, None] + abs(b[rest])
-        wrong = np.where(counted, y < 0, slope < -_ROUNDING * y.shape[1] * terms)
-        done = ~wrong.any(axis=1)
-        solved[rest[done]], known[rest[done]] = y[done], True
-        rest, counted = rest[~done], (counted ^ wrong)[~done]
-    return solved, known
+    # In units of the diagonal, so that a shrunken member is as good as any other.
+    size = np.sqrt(np.linalg.diagonal(A))
+    A = A / size[..., None] / size[..., None, :]
+    values, vectors = np.linalg.eigh((A + A.mT) / 2)
+    # Below the floor an eigenvalue is noise, and so is b. It lets duplicates share their weight.
+    root = np.sqrt(np.maximum(values, ALIKE * values[..., -1:]))
+    along = (vectors.mT @ (b / size)[..., None])[..., 0]
+    along = np.where(abs(along) > ALIKE, along, 0.0) / root
+    y = (vectors @ (along / root)[..., None])[..., 0]
+    for place in np.argwhere((values[..., 0] < _APART) | (y < 0).any(axis=-1)):
+        from scipy.optimize import nnls  # takes longer to import than all the rest
+
+        i = tuple(place)
+        y[i] = nnls(root[i][:, None] * vectors[i].T, along[i])[0]
+    return np.asarray(y / size)
 
 
 @dataclass(frozen=True, eq=False)
