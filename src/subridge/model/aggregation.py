@@ -115,16 +115,15 @@ class MemberMoments:
         intercept their differences from the mean of the other samples. Weights of samples have shape (..., n). Moments
         of each target have an axis of C targets before the members.
         """
-        xp, totals = namespace_of(errors), to_numpy(sample_weights.sum(axis=-1))
+        if per_target:  # as many problems with one target
+            one_each = namespace_of(errors).moveaxis(errors, -2, -3)[..., None, :]
+            return cls.of_errors(one_each, targets[..., None, :], sample_weights[..., None, :])
+        totals = to_numpy(sample_weights.sum(axis=-1))
         if not bool((sample_weights == 1).all()):
             root = (sample_weights**0.5)[..., None, :]
             errors, targets = errors * root[..., None, :, :], targets * root
-        if per_target:
-            order = (*range(errors.ndim - 3), errors.ndim - 2, errors.ndim - 3, errors.ndim - 1)
-            errors, targets, totals = xp.permute_dims(errors, order), targets[..., None, :], totals[..., None]
-        else:
-            errors = errors.reshape((*errors.shape[:-2], -1))
-            targets = targets.reshape((*targets.shape[:-2], 1, -1))
+        errors = errors.reshape((*errors.shape[:-2], -1))
+        targets = targets.reshape((*targets.shape[:-2], 1, -1))
         across = errors.mT
         products = to_numpy(errors @ across) / totals[..., None, None]
         missed = to_numpy(targets @ across)[..., 0, :] / totals[..., None]
@@ -282,12 +281,12 @@ def least_along(A: FloatArray, b: FloatArray, usable: BoolArray, simplex: bool =
 
     A has shape (..., k, k); b, and which members are `usable`, (..., k). The others have weight zero.
     """
-    own, unit = np.linalg.diagonal(A), np.eye(A.shape[-1])
+    own, k = np.linalg.diagonal(A), A.shape[-1]
     perfect, usable = usable & (own <= 0) & (b > 0), usable & (own > 0)  # members without error share all of the weight
     # In units of the members' own errors, and the least unit over each. Other members are apart from these.
     size = np.sqrt(np.where(usable, own, 1.0))
     relative = np.where(usable, size.min(axis=-1, where=usable, initial=np.inf, keepdims=True) / size, 0.0)
-    A = np.where(outer(usable), (A + A.mT) / 2, unit)
+    A = np.where(outer(usable), (A + A.mT) / 2, np.eye(k))
     A, b = A / size[..., None] / size[..., None, :], b * relative
     b = b / np.maximum(abs(b).max(axis=-1, keepdims=True), _TINY)
     if simplex:
@@ -295,13 +294,12 @@ def least_along(A: FloatArray, b: FloatArray, usable: BoolArray, simplex: bool =
         y = minimum_nonnegative(A + outer(b), b)
     else:
         # Members that duplicate each other make A singular; the solution of least norm shares their weight.
-        inverse = np.linalg.pinv(A, rcond=len(unit) * EPS, hermitian=True)
-        y = np.asarray((inverse @ b[..., None])[..., 0], dtype=np.float64)
+        y = (np.linalg.pinv(A, rcond=k * EPS, hermitian=True) @ b[..., None])[..., 0]
     return np.where(perfect.any(axis=-1, keepdims=True), perfect, y * relative)
 
 
 def minimum_nonnegative(A: FloatArray, b: FloatArray) -> FloatArray:
-    """The minimum of ``yᵀAy - 2bᵀy`` over y ≥ 0, for semi-definite A of shape (..., k, k) and b (..., k).
+    """The minimum of ``yᵀAy - 2bᵀy`` over y ≥ 0, for semi-definite A of shape (..., k, k) and b (..., k) of order one.
 
     It is ``A⁻¹b`` where no entry of this is negative and no member is explained by the others; else it is searched for.
 
@@ -309,21 +307,18 @@ def minimum_nonnegative(A: FloatArray, b: FloatArray) -> FloatArray:
     array([[0.667, 0.667],
            [1.   , 0.   ]])
     """
-    # In units of the diagonal, so that a shrunken member is as good as any other.
-    size = np.sqrt(np.linalg.diagonal(A))
-    A = A / size[..., None] / size[..., None, :]
-    values, vectors = np.linalg.eigh((A + A.mT) / 2)
+    values, vectors = np.linalg.eigh(A)
     # Below the floor an eigenvalue is noise, and so is b. It lets duplicates share their weight.
     root = np.sqrt(np.maximum(values, ALIKE * values[..., -1:]))
-    along = (vectors.mT @ (b / size)[..., None])[..., 0]
+    along = (vectors.mT @ b[..., None])[..., 0]
     along = np.where(abs(along) > ALIKE, along, 0.0) / root
-    y = (vectors @ (along / root)[..., None])[..., 0]
+    y: FloatArray = np.asarray((vectors @ (along / root)[..., None])[..., 0], dtype=np.float64)
     for place in np.argwhere((values[..., 0] < _APART) | (y < 0).any(axis=-1)):
         from scipy.optimize import nnls  # takes longer to import than all the rest
 
         i = tuple(place)
         y[i] = nnls(root[i][:, None] * vectors[i].T, along[i])[0]
-    return np.asarray(y / size)
+    return y
 
 
 @dataclass(frozen=True, eq=False)
@@ -799,9 +794,9 @@ class Free(FittedAggregation):
         # What a member misses is known up to the rounding of v, and so `lost` up to that of the two together.
         smaller = ~endless[..., None] & (abs(F) + abs(kept) < abs(E) + np.add(*of_pairs(abs(missed))))
         apart = np.where(smaller, F - kept, E - np.where(endless[..., None], 0.0, lost))
-        powers, errors = (np.linalg.diagonal(each) for each in (F, E))
-        heard = endless | (powers > (SILENT * power if moments.outputs is None else 0.0))
-        usable = heard & (power > 0) & np.isfinite(errors)
+        least = SILENT * power if moments.outputs is None else 0.0
+        heard = endless | (np.linalg.diagonal(F) > least)
+        usable = heard & (power > 0) & np.isfinite(np.linalg.diagonal(E))
         # With cᵀw = v given, the risk of the best multiple of w falls with wᵀ(F - ccᵀ/v)w.
         w = least_along(apart, np.where(usable, b, 0.0), usable)
         explained, spread = weighted(w, b).sum(axis=-1), weighted_pairs(w, apart).sum(axis=(-2, -1))
