@@ -17,6 +17,8 @@ from matplotlib.figure import Figure
 
 from subridge.arrays.types import FloatArray, Json
 from subridge.model.checks import Fingerprinted
+from subridge.model.risk import Risk
+from subridge.results.compare import compare
 from subridge.simulation.run import Run
 
 Numbers: TypeAlias = tuple[float, ...]
@@ -102,15 +104,20 @@ def shared(settings: FigureSettings, run: Run, make: Callable[[], xr.Dataset]) -
     return _kept[key].copy()
 
 
-def theory_beside_trials(report: xr.Dataset, alpha: FloatArray, **curves: FloatArray) -> xr.Dataset:
-    """The points of a comparison with their errors, and curves of theory (ridge, sample_ratio) over `alpha`.
+def theory_beside_trials(
+    name: str, trials: xr.Dataset, at_points: Risk | FloatArray, alpha: FloatArray, **curves: FloatArray
+) -> xr.Dataset:
+    """Trials and their means beside theory at these points, and curves of theory (ridge, sample_ratio) over `alpha`.
 
-    `report` is the result of ``subridge.compare``.
+    How far both agree is in the attributes, under this name.
     """
+    report = compare(at_points, trials)
     data = report[["mean", "standard_error", "z", "allowance"]].drop_attrs(deep=False)
     added: dict[str, Any] = {name: (("ridge", "sample_ratio"), values) for name, values in curves.items()}
     added |= {name: report[name].astype("int8") for name in ("agrees", "near_threshold")}  # netCDF 3 has no booleans
-    return data.assign(added | {"theory_at_points": report.theory}).assign_coords(sample_ratio=alpha)
+    added |= {"theory_at_points": report.theory, "risk": trials.risk}
+    data.attrs = {"agreement": [agreement_row(name, report)]}
+    return data.assign(added).assign_coords(sample_ratio=alpha)
 
 
 def agreement_row(name: str, report: xr.Dataset) -> dict[str, Json]:
