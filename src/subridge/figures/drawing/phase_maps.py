@@ -91,7 +91,7 @@ def _add_pair(panel: Axes, bar: Axes, data: xr.Dataset, name: str, scale: Scalar
     else:
         bar.set_visible(False)
     ridge = "λ = 0" if str(data.ridge.values) == "0" else "λ = λ*"
-    panel.set_title(f"ρ = {float(data.alignment):g}, {ridge}", fontsize=8)
+    panel.set_title(f"ρ = {data.alignment:g}, {ridge}", fontsize=8)
     if name == "optimal_n_members":
         _add_boundary(panel, data)
 

@@ -1,7 +1,8 @@
 """The look of every figure (palette, column sizes, labels), and figures as picture files."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from itertools import cycle
 from pathlib import Path
 from string import ascii_lowercase
 from typing import Any
@@ -72,7 +73,7 @@ def panels(
         yield figure, figure.subplots(rows, columns, squeeze=False, **layout)
         if named is not None:
             name = str(named.data.values).replace(" x ", " × ")
-            figure.suptitle(f"{name}, {int(named.n_features):,} features", fontsize=8, color="0.4")
+            figure.suptitle(f"{name}, {named.n_features:,} features", fontsize=8, color="0.4")
 
 
 def label_edges(grid: Any, xlabel: str, ylabel: str) -> None:
@@ -93,6 +94,11 @@ def colour_bar(
     return bar
 
 
+def coloured(values: Iterable[Any]) -> Iterator[tuple[Any, str]]:
+    """Values, each with a colour of the palette, which begins again where it ends."""
+    return zip(values, cycle(PALETTE), strict=False)
+
+
 def mean_and_error(values: xr.DataArray) -> tuple[xr.DataArray, xr.DataArray]:
     """Mean over trials and its standard error."""
     return values.mean("trial"), values.std("trial", ddof=1) / values.sizes["trial"] ** 0.5
@@ -105,7 +111,7 @@ def shades(name: str) -> LinearSegmentedColormap:
     True
     """
     colours = mpl.colormaps[name](np.linspace(0, 0.75, 256))
-    return LinearSegmentedColormap.from_list(f"{name}_on_white", [tuple(colour) for colour in colours])
+    return LinearSegmentedColormap.from_list(f"{name}_on_white", colours)
 
 
 def number(value: float) -> str:
