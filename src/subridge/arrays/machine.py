@@ -145,8 +145,9 @@ def device_name_problem(device: str) -> str | None:
 
 def device_problem(device: str) -> str | None:
     """Say why a device cannot be used on this machine, or None."""
-    if device == "cpu" or (problem := device_name_problem(device)) is not None:
-        return None if device == "cpu" else problem
+    problem = device_name_problem(device)
+    if device == "cpu" or problem is not None:
+        return problem
     try:
         import torch
     except ImportError:

@@ -54,9 +54,9 @@ def show_report(dataset: "xr.Dataset") -> None:
     """Print the table and the sentences that its page has."""
     from subridge.explorer.reports import report_of
 
-    title, sentences, _, columns, rows = report_of(dataset)
-    print_table(title, columns, rows)
-    say(*sentences)
+    report = report_of(dataset)
+    print_table(report.title, list(report.table), report.rows)
+    say(*report.sentences)
 
 
 def print_table(

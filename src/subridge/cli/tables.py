@@ -218,11 +218,12 @@ def _show_ranking(ranking: "xr.Dataset") -> None:
     from subridge.explorer.reports import report_of
     from subridge.forecasting.advise import code_of
 
-    title, reasons, _, columns, rows = report_of(ranking)
-    shown = print_table(title, columns, rows[:_ROWS], names=True, optional=("reach", "now", "λ", "R²"))
+    report = report_of(ranking)
+    rows, optional = report.rows, ("reach", "now", "λ", "R²")
+    shown = print_table(report.title, list(report.table), rows[:_ROWS], names=True, optional=optional)
     more = len(rows) - _ROWS
     say(
-        *reasons,
+        *report.sentences,
         f"The table: expected squared error on new {'groups' if 'n_groups' in ranking.attrs else 'rows'} with its "
         f"{ranking.attrs['level']:.0%} interval, and the improvement over {ranking.attrs['reference']} (gain); "
         "scaled, free: the weights of members are fitted."

@@ -3,7 +3,7 @@
 import json
 from collections.abc import Sequence
 from contextlib import suppress
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 import pandas as pd
@@ -54,8 +54,18 @@ def panel(
     return described | {"joined": joined, "marks": marks}
 
 
-# A page: title, sentences, panels, and a table (column names, rows of texts).
-Report: TypeAlias = tuple[str, Sequence[str], Sequence[Described], Sequence[str], Sequence[Sequence[str]]]
+class Report(NamedTuple):
+    """What a page, or the terminal, says of a result."""
+
+    title: str
+    sentences: Sequence[str]
+    panels: Sequence[Described]
+    table: dict[str, list[str]]  # cells of every column
+
+    @property
+    def rows(self) -> list[tuple[str, ...]]:
+        """The cells of the table, row by row."""
+        return list(zip(*self.table.values(), strict=True))
 
 
 def with_trials(

@@ -377,7 +377,7 @@ def low_rank(factor: ArrayLike, variances: ArrayLike = 0.0) -> LowRankPlusDiagon
     """
     F, d = finite_array("factor", factor), finite_array("variances", variances)
     F = F.reshape(-1, 1) if F.ndim < 2 else F
-    return LowRankPlusDiagonal(np.full(len(F), float(d)) if d.ndim == 0 else d, F)
+    return LowRankPlusDiagonal(d if d.ndim else np.full(len(F), d), F)
 
 
 def diagonal(variances: ArrayLike) -> LowRankPlusDiagonal:

@@ -68,7 +68,7 @@ def sample_sizes(n_features: int, count: int, offset: int = 0) -> tuple[int, ...
     ((45, 95), (945, 1000))
     """
     sizes = np.round(np.linspace(n_features / count, n_features, count) - offset).astype(int)
-    return (*map(int, sizes[:-1]), n_features)
+    return (*sizes[:-1].tolist(), n_features)
 
 
 def log_sizes(low: int, high: int, count: int, extra: Sequence[int] = ()) -> tuple[int, ...]:
@@ -77,8 +77,8 @@ def log_sizes(low: int, high: int, count: int, extra: Sequence[int] = ()) -> tup
     >>> log_sizes(100, 400, 3, [320])
     (100, 200, 320, 400)
     """
-    grid = np.round(np.geomspace(low, high, count)).astype(int)
-    return tuple(int(P) for P in np.unique(np.concatenate([grid, np.asarray(extra, dtype=int)])))
+    grid = np.round(np.geomspace(low, high, count))
+    return tuple(np.union1d(grid, extra).astype(int).tolist())
 
 
 def part_of(run: Run, name: str) -> Run:
