@@ -35,10 +35,8 @@ def cleaned(text: str) -> str:
     >>> cleaned("a\\x1b[31mb\\tc")
     'a?[31mb c'
     """
-    return "".join(
-        character if character == "\n" or character.isprintable() else (" " if character == "\t" else "?")
-        for character in text
-    )
+    spaced = text.replace("\t", " ")
+    return "".join(character if character == "\n" or character.isprintable() else "?" for character in spaced)
 
 
 def with_flags(text: str, command: click.Command | None) -> str:

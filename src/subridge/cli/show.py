@@ -32,12 +32,13 @@ def deliver(
 
     out = options["out"]
     if out is not None:
-        if checked_suffix(out) in PAGES:
+        suffix = checked_suffix(out)
+        if suffix in PAGES:
             from subridge.explorer.reports import write_report
 
             meta = click.get_current_context().meta  # shared by the contexts of one command line
             write_report(dataset, out, shlex.join(["subridge", *meta.get(ARGUMENTS, ())]))
-        elif checked_suffix(out) in PICTURES:
+        elif suffix in PICTURES:
             from subridge.figures.drawing.style import write_pictures
 
             write_pictures(draw(dataset), [out], str(dataset.attrs.get("command", "")))

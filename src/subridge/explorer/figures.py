@@ -64,7 +64,7 @@ def write_figures(
     entries: list[Json] = []
     for data in datasets:
         made = figure_panels(data)
-        entry = {str(name): value for name, value in data.attrs.items()}
+        entry = dict(data.attrs)
         entry |= {name: json.loads(entry[name]) for name in ("notes", "errata")}
         settings = json.loads(entry["settings"])
         entry["settings"] = {name: json.dumps(value) for name, value in settings.items() if name != "type"}
@@ -80,7 +80,7 @@ def write_figures(
         REPORT_SCRIPTS,
         agreement=[row for data in datasets for row in json.loads(data.attrs["agreement"])],
         figures=entries,
-        failures=[list(pair) for pair in failures],
+        failures=failures,
         panels=panels,
         versions={"python": platform.python_version(), "subridge": __version__}
         | {name: version(name) for name in libraries},

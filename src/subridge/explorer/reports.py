@@ -45,7 +45,7 @@ def write_report(dataset: xr.Dataset, place: Path, command: str) -> None:
 
 def report_of(dataset: xr.Dataset) -> Report:
     """Title, sentences, panels and table of a result, by its schema."""
-    schema = str(dataset.attrs.get("schema", ""))
+    schema = dataset.attrs.get("schema", "")
     if schema not in _REPORTS:
         raise ParameterError(f"there is no page for results of the kind {schema!r}; write .nc, .csv or .json")
     return _REPORTS[schema](dataset)
@@ -115,7 +115,7 @@ def forecast_sentences(curves: xr.Dataset) -> list[str]:
         )
     if not bool(curves.in_reach.all()):
         told.append("A dash marks what is out of reach of these rows.")
-    if bool(curves.is_bound.any()):
+    if curves.is_bound.any():
         told.append("≤ marks an upper bound, because the best ridge is smaller than these rows can judge.")
     return told
 
@@ -125,7 +125,7 @@ def _advice(ranking: xr.Dataset) -> Report:
     attributes, names = ranking.attrs, [str(name) for name in ranking.candidate.values]
     error, lower, upper = (ranking[f"prediction_error{end}"].values for end in ("", "_lower", "_upper"))
     unit, told = unit_of(float(upper[:_ROWS_OF_UNIT].max()))
-    variance = float(attributes["target_variance"])
+    variance = attributes["target_variance"]
     gains = zip(ranking.gain.values, ranking.gain_standard_error.values, strict=True)
     table = {
         "ensemble": names,
@@ -192,7 +192,7 @@ def _curves(
     """Curves over samples, a row of `table` for each; `labels` name the axis and, in a sentence, the unit."""
     at, names = across.values.astype(float), list(cells)
     last, finite = int(np.argmax(at)), np.isfinite(at)
-    best = int(np.argmin(table[:, last]))
+    best = np.argmin(table[:, last])
     lowest = f"At {_place(at[last])} {labels[1]} the error is lowest for {names[best]}: {plain(table[best, last])}."
     lines = [
         line(name, *(part[finite] for part in parts), dashed=name == _OWN_RIDGES)

@@ -119,7 +119,7 @@ class MemberMoments:
             one_each = namespace_of(errors).moveaxis(errors, -2, -3)[..., None, :]
             return cls.of_errors(one_each, targets[..., None, :], sample_weights[..., None, :])
         totals = to_numpy(sample_weights.sum(axis=-1))
-        if not bool((sample_weights == 1).all()):
+        if not (sample_weights == 1).all():
             root = (sample_weights**0.5)[..., None, :]
             errors, targets = errors * root[..., None, :, :], targets * root
         errors = errors.reshape((*errors.shape[:-2], -1))
@@ -166,6 +166,11 @@ class MemberMoments:
             return self.outputs.F
         missed, v = self.with_target()
         return self.pairs + (v[..., None, None] - missed[..., None] - missed[..., None, :])
+
+    @property
+    def silence(self) -> FloatArray:
+        """Power of outputs that count as zero, shape (...)."""
+        return np.asarray(0.0 if self.outputs is not None else SILENT * self.with_target()[1])
 
     def with_target(self) -> tuple[FloatArray, FloatArray]:
         """`missed` and v; `ParameterError` if they are not known."""
@@ -511,7 +516,7 @@ class Aggregation(Fingerprinted, ABC):
         found = MemberMoments.of_errors(errors, targets, sample_weights, per_target=self.per_target)
         if independent is None:
             return found
-        return replace(found, behind=independent * (1 if self.per_target else int(errors.shape[-2])))
+        return replace(found, behind=independent * (1 if self.per_target else errors.shape[-2]))
 
     def n_fitted(self, weights: FloatArray) -> FloatArray:
         """How many numbers were fitted to get these weights.
@@ -528,7 +533,7 @@ class Aggregation(Fingerprinted, ABC):
         """
         if self.equal_weights:
             return np.full(weights.shape[:-1], float(self.fits_weights))
-        return np.asarray(np.maximum((weights != 0).sum(axis=-1) - float(self.sums_to_one), 0.0))
+        return np.asarray(np.maximum((weights != 0).sum(axis=-1) - self.sums_to_one, 0.0))
 
     def settle(self, moments: MemberMoments) -> Settled:
         """Weights, and the error to expect of them on new samples, by which a ridge is chosen.
@@ -677,16 +682,13 @@ class FittedAggregation(LinearAggregation):
         start = self.simpler.settle(moments)
         gain = np.maximum(start.least - apparent, 0.0)
         extra = np.maximum(d - start.n_fitted, 1.0)  # to put all weight on one member is a choice, too
-        noise = gain_of_noise(apparent, moments.v, extra, labels_behind(best, moments.behind))
+        # Labels behind the weighted sum: the weighted harmonic mean over members that have any.
+        counted = np.where(moments.behind > 0, best, 0.0)
+        n = counted.sum(axis=-1) / np.maximum(quotient(counted, moments.behind).sum(axis=-1), _TINY)
+        noise = gain_of_noise(apparent, moments.v, extra, n)
         share = np.where(gain > noise, 1 - quotient(np.minimum(noise, gain), gain), 0.0)
         weights = start.weights + share[..., None] * (best - start.weights)
         return Settled(weights, apparent, start.expected - gain * share**2, d)
-
-
-def labels_behind(weights: FloatArray, behind: FloatArray) -> FloatArray:
-    """Independent labels behind a weighted sum, shape (...): the weighted harmonic mean over members that have any."""
-    counted = np.where(behind > 0, weights, 0.0)
-    return np.asarray(counted.sum(axis=-1) / np.maximum(quotient(counted, behind).sum(axis=-1), _TINY))
 
 
 def gain_of_noise(apparent: FloatArray, power: FloatArray | None, d: FloatArray, n: FloatArray) -> FloatArray:
@@ -725,14 +727,13 @@ class Scaled(FittedAggregation):
     name = "scaled"
     equal_weights = True
 
+    @np.errstate(invalid="ignore", divide="ignore")
     def best(self, moments: MemberMoments) -> FloatArray:
         _, v = moments.with_target()
-        with np.errstate(invalid="ignore", divide="ignore"):
-            c, F = moments.c.mean(axis=-1), moments.F.mean(axis=(-2, -1))
-            scale, least = np.maximum(c, 0.0) / F, SILENT * v if moments.outputs is None else 0.0
+        c, F = moments.c.mean(axis=-1), moments.F.mean(axis=(-2, -1))
         # A ridgeless member at its threshold has F = ∞ and s = 0; at v = ∞ any scale but one is infinitely bad.
-        scale = np.where(np.isinf(v) | (least >= F), 1.0, scale)
-        return np.broadcast_to(scale[..., None] / moments.n_members, moments.pairs.shape[:-1]).copy()
+        scale = np.where(np.isinf(v) | (moments.silence >= F), 1.0, np.maximum(c, 0.0) / F)
+        return np.full(moments.pairs.shape[:-1], scale[..., None] / moments.n_members)
 
 
 class Simplex(FittedAggregation):
@@ -756,7 +757,7 @@ class Simplex(FittedAggregation):
 
     def best(self, moments: MemberMoments) -> FloatArray:
         usable = np.isfinite(np.linalg.diagonal(moments.pairs))
-        hopeless = np.asarray(~usable.any(axis=-1))[..., None, None]
+        hopeless = ~usable.any(axis=-1)[..., None, None]
         return member_weights(np.where(hopeless, np.eye(moments.n_members), moments.pairs))
 
 
@@ -794,8 +795,7 @@ class Free(FittedAggregation):
         # What a member misses is known up to the rounding of v, and so `lost` up to that of the two together.
         smaller = ~endless[..., None] & (abs(F) + abs(kept) < abs(E) + np.add(*of_pairs(abs(missed))))
         apart = np.where(smaller, F - kept, E - np.where(endless[..., None], 0.0, lost))
-        least = SILENT * power if moments.outputs is None else 0.0
-        heard = endless | (np.linalg.diagonal(F) > least)
+        heard = endless | (np.linalg.diagonal(F) > moments.silence[..., None])
         usable = heard & (power > 0) & np.isfinite(np.linalg.diagonal(E))
         # With cᵀw = v given, the risk of the best multiple of w falls with wᵀ(F - ccᵀ/v)w.
         w = least_along(apart, np.where(usable, b, 0.0), usable)
@@ -861,7 +861,7 @@ def misclassified_share(decided: Array, targets: Array, sample_weights: Array) -
     """Share of samples whose class is not the largest target; one-hot targets of shape (n_classes, n)."""
     wrong = decided != first_largest(targets)
     share = float((sample_weights * wrong).sum() / sample_weights.sum())
-    return float(np.round(share, 12))  # equal counts must compare equal whatever the order of summation
+    return round(share, 12)  # equal counts must compare equal whatever the order of summation
 
 
 class Majority(Aggregation):
@@ -956,7 +956,7 @@ class WeightedMajority(Majority):
         >>> WeightedMajority.of_weights(np.array([0.6, 0.2])).vote_weights
         (1.5, 0.5)
         """
-        total = float(weights.sum())
+        total = weights.sum()
         return cls(tuple(weights * (len(weights) / total) if total > 0 else np.ones(len(weights))))
 
     def combine(self, outputs: Array, weights: FloatArray | None = None) -> Array:

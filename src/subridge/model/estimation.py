@@ -95,7 +95,7 @@ def moments_of_blocks(blocks: Iterable[tuple[ArrayLike, ArrayLike]]) -> SampleMo
     if n < 3:
         raise DataError(f"moments need at least 3 rows, got {n}")
     second = (sums[:-1] - sums[-1] * (sums[-1] / n)[:, None]) / (n - 1)
-    return SampleMoments(float(n - 1), second[:M, :M], second[:M, M:], np.diagonal(second)[M:], targets.ndim == 2)
+    return SampleMoments(n - 1, second[:M, :M], second[:M, M:], np.diagonal(second)[M:], targets.ndim == 2)
 
 
 def eigenbasis(moments: SampleMoments) -> Eigenbasis:

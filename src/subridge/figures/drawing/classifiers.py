@@ -36,7 +36,7 @@ def plot_subsets(data: xr.Dataset, *, spread: bool) -> Figure:
     ridges = data.ridge.values if spread else data.ridge.values[:1]
     with panels((PAGE, 4.8 if spread else 2.7), len(ridges), 2, sharey=True, sharex=True, named=data) as (figure, grid):
         for (i, j), axes in np.ndenumerate(grid):
-            strategy = str(data.strategy.values[j])
+            strategy = data.strategy.values[j]
             shares = data.misclassification.sel(strategy=strategy)
             if not spread:
                 single = shares.isel(ridge=-1).sel(n_members=1).mean("trial")
@@ -48,7 +48,7 @@ def plot_subsets(data: xr.Dataset, *, spread: bool) -> Figure:
                 axes.plot(one.n_samples, mean, color=colour, marker="o", markersize=2, linewidth=1.1, label=f"k = {k}")
                 if spread:
                     axes.fill_between(one.n_samples, mean - error, mean + error, color=colour, alpha=0.2, linewidth=0)
-                axes.axvline(int(data.n_features) // k, color=colour, linewidth=0.6, linestyle=":", zorder=0)
+                axes.axvline(data.n_features // k, color=colour, linewidth=0.6, linestyle=":", zorder=0)
             axes.set(title=f"{STRATEGY_NAMES[strategy]}, λ = {ridges[i]:g}", ylim=(0, None))
             log_samples(axes, data.n_samples)
         label_edges(grid, "training samples P", "test error")
@@ -93,7 +93,7 @@ def plot_nearly_best_sizes(data: xr.Dataset) -> Figure:
     """Figs. S4 and S5: k*, the smallest and largest k within ε, the best error, and its difference between ridges."""
     eps = f"ε = {data.tolerance:g}"
     names = {"optimal_n_members": "best $k^*$", "smallest": f"least k, {eps}", "largest": f"most k, {eps}"}
-    errors = ScalarMappable(Normalize(0, float(data.best_error.max())), mpl.colormaps["viridis"])
+    errors = ScalarMappable(Normalize(0, data.best_error.max()), mpl.colormaps["viridis"])
     rows = data.sizes["ridge"]
     with panels((PAGE, 1.2 + 1.6 * rows), rows, 5, sharex=True, sharey=True, framed=True, named=data) as (figure, grid):
         for row, ridge in zip(grid, data.ridge.values, strict=True):
@@ -107,7 +107,7 @@ def plot_nearly_best_sizes(data: xr.Dataset) -> Figure:
         for axes in grid[-1, :4]:
             axes.set_xlabel("P")
         _add_sizes_bar(figure, grid[:, :3], data, "members k", "bottom")
-        figure.colorbar(errors, ax=list(grid[:, 3]), label="error", location="bottom", aspect=10)
+        figure.colorbar(errors, ax=grid[:, 3], label="error", location="bottom", aspect=10)
         _add_difference(figure, grid[:, 4], data)
     return figure
 
@@ -116,7 +116,7 @@ def _add_difference(figure: Figure, column: Any, data: xr.Dataset) -> None:
     """How much the ridge changes the best error, in the first of a column of panels; the others stay empty."""
     first, *others = column
     difference = data.best_error.isel(ridge=-1) - data.best_error.isel(ridge=0)
-    reach = max(float(abs(difference).max()), 1e-6)
+    reach = max(abs(difference).max().item(), 1e-6)
     scale = ScalarMappable(TwoSlopeNorm(0, -reach, reach), mpl.colormaps["RdBu_r"])
     _add_map(first, difference, scale)
     first.set_title(f"λ = {data.ridge[-1]:g} less λ = {data.ridge[0]:g}", fontsize=7.5)
@@ -165,7 +165,7 @@ def plot_statistics(data: xr.Dataset) -> Figure:
         matrices = ((gram, data.gram, "images, sorted by class"), (covariance, data.covariance, "features"))
         for axes, values, label in matrices:
             # Colours are cut at the 99th percentile, so that the diagonal does not hide the rest.
-            reach = float(np.quantile(np.abs(values), 0.99))
+            reach = np.quantile(abs(values), 0.99)
             shown = axes.imshow(values, cmap="RdBu_r", vmin=-reach, vmax=reach, interpolation="nearest")
             axes.set(xlabel=label, ylabel=label)
             figure.colorbar(shown, ax=axes, shrink=0.85)

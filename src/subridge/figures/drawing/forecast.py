@@ -2,7 +2,6 @@
 
 import numpy as np
 import xarray as xr
-from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
@@ -50,7 +49,16 @@ def plot_forecast(curves: xr.Dataset) -> Figure:
     with panels((COLUMN * len(metrics) + 1.7, 2.9), 1, len(metrics)) as (figure, grid):
         for axes, variable in zip(grid[0], metrics, strict=True):
             for name, colour in coloured(curves.ensemble.values):
-                _add_curve(axes, curves.sel(ensemble=name), variable, colour)
+                one = curves.sel(ensemble=name)
+                one = one.isel(n_samples=np.isfinite(one.n_samples) & np.isfinite(one[variable])).sortby("n_samples")
+                sizes, values = one.n_samples, one[variable]
+                axes.fill_between(
+                    sizes, one[f"{variable}_lower"], one[f"{variable}_upper"], color=colour, alpha=0.15, linewidth=0
+                )
+                axes.plot(sizes, values, color=colour, marker="o" if len(sizes) < 25 else None, label=name)
+                if variable == "prediction_error":  # hollow: the best ridge may be smaller than the pilot can judge
+                    hollow = {"marker": "o", "linestyle": "none", "markerfacecolor": "white"}
+                    axes.plot(sizes, values.where(one.is_bound), color=colour, **hollow)
             axes.axvline(n_pilot, color="0.8", linewidth=0.8, zorder=0)
             name_line(axes, "pilot", (n_pilot, 0), (3, 3))
             axes.set(xlabel="training samples", ylabel=curves[variable].attrs["long_name"])
@@ -75,19 +83,6 @@ def plot_forecast(curves: xr.Dataset) -> Figure:
         if not curves.in_reach.all():
             note(figure, "no curve: beyond the pilot's reach")
     return figure
-
-
-def _add_curve(axes: Axes, one: xr.Dataset, variable: str, colour: str) -> None:
-    shown = one.isel(n_samples=np.isfinite(one.n_samples) & np.isfinite(one[variable])).sortby("n_samples")
-    sizes, values = shown.n_samples, shown[variable]
-    axes.fill_between(
-        sizes, shown[f"{variable}_lower"], shown[f"{variable}_upper"], color=colour, alpha=0.15, linewidth=0
-    )
-    axes.plot(sizes, values, color=colour, marker="o" if len(sizes) < 25 else None, label=str(one.ensemble.values))
-    if variable == "prediction_error":  # hollow: the best ridge may be smaller than the pilot can judge
-        axes.plot(
-            sizes, values.where(shown.is_bound), color=colour, marker="o", linestyle="none", markerfacecolor="white"
-        )
 
 
 def plot_advice(table: xr.Dataset) -> Figure:

@@ -112,7 +112,7 @@ def plot_simulated(curves: xr.Dataset) -> Figure:
 def _label(axes: Axes, xlabel: str, risk: xr.DataArray) -> None:
     """Label axes and curves; risks that differ by more than a factor of ten get a logarithmic axis."""
     axes.set(xlabel=xlabel, ylabel="generalization error $E_g$")
-    if float(risk.max()) > 10 * float(risk.min()):
+    if risk.max() > 10 * risk.min():
         log_errors(axes, risk)
     axes.legend()
 
@@ -170,13 +170,13 @@ def plot_fractions(data: xr.Dataset) -> Figure:
         figure = Figure(figsize=(PAGE, 3.5))
         above, below = figure.subfigures(2, 1, squeeze=False, height_ratios=(1, 2.4))[:, 0]
         for (fraction, axes), colour in coloured(zip(nu, above.subplots(1, len(nu)), strict=True)):
-            add_predictor(axes, float(fraction), colour)
+            add_predictor(axes, fraction, colour)
         for ridge, axes in zip(data.ridge.values, below.subplots(1, data.sizes["ridge"]), strict=True):
             for fraction, colour in coloured(nu):
                 one = data.sel(ridge=ridge, subset_fraction=fraction)
                 axes.plot(one.sample_ratio, one.theory, color=colour, linewidth=1.0)
                 _add_points(axes, one, M, colour, f"ν = {fraction:g}", size=2.6)
-            axes.set(yscale="log", xlim=(0, 1.02), xlabel="sample ratio α = P/M", title=f"λ = {number(float(ridge))}")
+            axes.set(yscale="log", xlim=(0, 1.02), xlabel="sample ratio α = P/M", title=f"λ = {number(ridge)}")
             if ridge == 0:
                 axes.legend(
                     loc="upper right", ncols=2, fontsize=6.5, handlelength=1, columnspacing=0.8, borderaxespad=0
@@ -210,10 +210,10 @@ def plot_reduced_curves(data: xr.Dataset) -> Figure:
             axes.set(xscale="log", xlim=(0.01, 5))
             axes.xaxis.set_minor_locator(LogLocator(subs=(2, 5)))  # all minor ticks of nine panels take seconds
             axes.xaxis.set_minor_formatter(NullFormatter())
-            ridge = "λ = 0" if str(one.reduced_ridge.values) == "0" else "λ = λ*"
+            ridge = "λ = 0" if one.reduced_ridge == "0" else "λ = λ*"
             axes.set_title(f"ρ = {one.alignment:g}, {NOISE_SYMBOLS[noise]} = {one[noise]:g}, {ridge}", fontsize=8)
         for i, axes in enumerate(grid[:, 0]):
-            highest = float(data.reduced_risk.isel({row: i}).max())
+            highest = data.reduced_risk.isel({row: i}).max()
             axes.set_ylim(0, 2.2 if highest > 1.15 else 1.15)  # divergences are cut, bounded curves fill their panel
         label_edges(grid, "sample ratio α", r"$E_g\,/\,s(1-c)$")
         ticks = {k: str(k) for k in (2, 5, 10, 20, 60)}

@@ -36,7 +36,7 @@ def plot_maps(data: xr.Dataset, *, errors: bool) -> Figure:
     """
     n, columns = data.sizes["ridge"], data.sizes["alignment"]
     sizes = _size_scale()
-    reduced = ScalarMappable(Normalize(0, float(data.reduced_risk.max())), mpl.colormaps["viridis"])
+    reduced = ScalarMappable(Normalize(0, data.reduced_risk.max()), mpl.colormaps["viridis"])
     rows = [("optimal_n_members", sizes, ridge) for ridge in range(n)]
     rows += [("reduced_risk", reduced, ridge) for ridge in range(n) if errors]
     size, widths = (PAGE * (0.22 + 0.26 * columns), 0.6 + 1.72 * len(rows)), [15, 1] * columns
@@ -48,7 +48,7 @@ def plot_maps(data: xr.Dataset, *, errors: bool) -> Figure:
         label_edges(grid[:, ::2], "sample ratio α", noise)
         colour_bar(figure, sizes, grid[:n], _SIZES, _SIZE_TICKS, extend="min", aspect=30, shrink=0.8)
         if errors:
-            figure.colorbar(reduced, ax=list(grid[n:].ravel()), label=r"$E_{k^*}\,/\,s(1-c)$", aspect=30, shrink=0.8)
+            figure.colorbar(reduced, ax=grid[n:], label=r"$E_{k^*}\,/\,s(1-c)$", aspect=30, shrink=0.8)
         keys = [
             Patch(facecolor=GREY, edgecolor="0.3", linewidth=0.5, label="$k^* = 1$"),
             Patch(facecolor="white", edgecolor="0.3", linewidth=0.5, label="$k^* = \\infty$"),
@@ -79,7 +79,7 @@ def _add_map(axes: Axes, values: xr.DataArray, scale: ScalarMappable, *, infinit
 def _edges(centres: FloatArray) -> tuple[float, float]:
     """Outer edges of equally spaced pixels."""
     half = (centres[1] - centres[0]) / 2
-    return float(centres[0] - half), float(centres[-1] + half)
+    return centres[0] - half, centres[-1] + half
 
 
 def _add_pair(panel: Axes, bar: Axes, data: xr.Dataset, name: str, scale: ScalarMappable) -> None:
@@ -90,7 +90,7 @@ def _add_pair(panel: Axes, bar: Axes, data: xr.Dataset, name: str, scale: Scalar
         _add_map(bar, data[name], scale, infinite=True)
     else:
         bar.set_visible(False)
-    ridge = "λ = 0" if str(data.ridge.values) == "0" else "λ = λ*"
+    ridge = "λ = 0" if data.ridge == "0" else "λ = λ*"
     panel.set_title(f"ρ = {data.alignment:g}, {ridge}", fontsize=8)
     if name == "optimal_n_members":
         _add_boundary(panel, data)
@@ -137,7 +137,7 @@ def plot_scaled_phases(data: xr.Dataset) -> Figure:
         label_edges(grid[:2], "sample ratio α", "H")
         below: dict[str, Any] = {"location": "bottom", "shrink": 0.9, "pad": 0.02}
         colour_bar(figure, sizes, grid[:2, :2], _SIZES, _SIZE_TICKS, extend="min", aspect=40, **below)
-        figure.colorbar(ratios, ax=list(grid[:2, 2]), label="risk at $k^*$, scaled / mean", aspect=20, **below)
+        figure.colorbar(ratios, ax=grid[:2, 2], label="risk at $k^*$, scaled / mean", aspect=20, **below)
         for M, style in zip(data.n_features.values, ("-", "--", ":"), strict=False):
             for name, colour in colours.items():
                 risks = data.risk_at_size.sel(aggregation=name, n_features=M)

@@ -88,7 +88,7 @@ def colour_bar(
     figure: Figure, scale: ScalarMappable, grid: Any, label: str, ticks: Mapping[Any, str], **layout: Any
 ) -> Colorbar:
     """A colour bar for some axes, with ticks at these places only."""
-    bar = figure.colorbar(scale, ax=list(grid.ravel()), label=label, **layout)
+    bar = figure.colorbar(scale, ax=grid, label=label, **layout)
     bar.set_ticks(list(ticks), labels=list(ticks.values()))
     bar.minorticks_off()
     return bar

@@ -83,7 +83,7 @@ def plot_demo(curves: xr.Dataset) -> Figure:
         name_line(axes, "P = M/k", (threshold, 1), (4, -8))
         axes.set(xlabel="training samples P", ylabel="generalization error", ylim=(0, None), xlim=(0, M + 4))
         axes.legend()
-        sizes.set(xlabel="features", yticks=[0, -1], yticklabels=list(curves.ensemble.values), xlim=(0, M))
+        sizes.set(xlabel="features", yticks=[0, -1], yticklabels=curves.ensemble.values, xlim=(0, M))
         sizes.spines["left"].set_visible(False)
         sizes.tick_params(left=False)
         sizes.set_title("features per member")
@@ -165,7 +165,7 @@ def plot_heterogeneity(data: xr.Dataset) -> Figure:
         }
         layout = {"ncols": 8, "handlelength": 1.4, "columnspacing": 0.9, "fontsize": 7}
         figure.legend(list(keys.values()), list(keys), loc="outside upper center", **layout)
-        if not bool(data.average_exists.all()):
+        if not data.average_exists.all():
             note(figure, "ρ ≠ 0: for σ = 1/k and c > 0 the average over draws does not exist; the median is drawn")
     return figure
 
@@ -186,7 +186,7 @@ def _add_heterogeneous(axes: Axes, data: xr.Dataset) -> None:
     # The axis fits the curves; an asymptote of zero is far below and shown as a hollow mark at the bottom.
     values = [data.risk.values.ravel(), data.shown.values[..., finite].ravel(), data.full_model.values[finite]]
     low, high = min(part.min() for part in values), max(part.max() for part in values)
-    asymptote = float(data.full_model.values[~finite][0])
+    asymptote = data.full_model.values[~finite][0]
     if asymptote > 1e-9:
         low = min(low, asymptote)
         axes.plot(edge, asymptote, "<", color=GREY, markersize=5, clip_on=False)

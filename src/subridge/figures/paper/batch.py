@@ -127,7 +127,12 @@ def _made(request: FigureRequest, folder: Path, place: Path, run: Run, force: bo
             if force:
                 shutil.rmtree(tasks, ignore_errors=True)
             dataset, status = compute_figure(request, replace(run, store=tasks)), MADE
-            dataset.attrs["seconds"] = write_figure(dataset, place)
+            picture = plot_figure(dataset)
+            place.mkdir(parents=True, exist_ok=True)
+            (folder / f"{figure}.nc").unlink(missing_ok=True)  # it may belong to other settings
+            write_pictures(picture, [place / f"{figure}{suffix}" for suffix in _PICTURES], dataset.attrs["command"])
+            dataset.attrs["seconds"] = time.perf_counter() - start
+            write_result(dataset, place / f"{figure}.nc")
             for suffix in _FILES:
                 (place / f"{figure}{suffix}").replace(folder / f"{figure}{suffix}")
     except (SubridgeError, OSError) as error:
@@ -136,18 +141,6 @@ def _made(request: FigureRequest, folder: Path, place: Path, run: Run, force: bo
     with suppress(OSError):  # other figures have tasks
         tasks.parent.rmdir()
     return Outcome(figure, status, time.perf_counter() - start, dataset)
-
-
-def write_figure(dataset: xr.Dataset, folder: Path) -> float:
-    """Draw a computed figure, write its files, and return the seconds it took in all."""
-    start, name = time.perf_counter(), str(dataset.attrs["figure"])
-    figure = plot_figure(dataset)
-    folder.mkdir(parents=True, exist_ok=True)
-    (folder / f"{name}.nc").unlink(missing_ok=True)  # it may belong to other settings
-    write_pictures(figure, [folder / f"{name}{suffix}" for suffix in _PICTURES], str(dataset.attrs["command"]))
-    seconds = float(dataset.attrs["seconds"]) + time.perf_counter() - start
-    write_result(dataset.assign_attrs(seconds=seconds), folder / f"{name}.nc")
-    return seconds
 
 
 def read_figure(figure: str, folder: Path) -> xr.Dataset | None:

@@ -38,7 +38,7 @@ class Fig3b(FigureSettings):
     """Settings of Fig. 3b."""
 
     n_members: int = 10
-    deviations: Numbers = tuple(float(sigma) for sigma in np.linspace(0.02, 0.2, 10))
+    deviations: Numbers = tuple(np.linspace(0.02, 0.2, 10).tolist())
     n_fractions: int = 400
 
     def compute(self, run: Run) -> xr.Dataset:

@@ -123,7 +123,7 @@ class Fig1b(FigureSettings):
             run=run,
             progress=False,
         )
-        swept = Ensemble(list(nu), lam[:, None, None], self.readout_noise)
+        swept = Ensemble(nu, lam[:, None, None], self.readout_noise)
         alpha, points = around_thresholds(np.linspace(sizes[0] / M, 1.0, self.n_ratios), nu), np.array(sizes) / M
         data = theory_beside_trials(
             "Fig. 1b, theory at this M",
@@ -206,7 +206,7 @@ class Fig2(FigureSettings):
         far = np.abs(z.values)
         data.attrs["notes"] = [
             f"Against the authors’ {far.size} logged values (means over ridges 0, 1e-4, 1e-2 and 100 trials): root "
-            f"mean square of z {np.sqrt((far**2).mean()):.2f}, largest |z| {far.max():.2f}, {int((far <= 4).sum())} of "
+            f"mean square of z {np.sqrt((far**2).mean()):.2f}, largest |z| {far.max():.2f}, {(far <= 4).sum()} of "
             f"{far.size} within 4 standard errors."
         ]
         return data.assign(logged_mean=table, logged_z=z)

@@ -108,7 +108,7 @@ class ScaledPhases(FigureSettings):
     def compute(self, run: Run) -> xr.Dataset:
         """k* and risk over (aggregation, ridge, H, α), and risk over (aggregation, ridge or n_features, k)."""
         names = axis("aggregation", ["mean", "scaled"])
-        return xr.concat([self._one(str(name)) for name in names.values], names, combine_attrs="drop")
+        return xr.concat([self._one(name) for name in names.values], names, combine_attrs="drop")
 
     def _one(self, aggregation: str) -> xr.Dataset:
         alpha = np.append(np.linspace(0, self.largest_ratio, self.n_ratios), np.inf)

@@ -127,7 +127,7 @@ class FigureRequest:
     @property
     def seconds(self) -> float:
         """Rough time it takes on two cores."""
-        return recipe_of(self.figure).seconds[int(self.quick)]
+        return recipe_of(self.figure).seconds[self.quick]
 
     @property
     def quick_note(self) -> str:
@@ -184,8 +184,8 @@ def compute_figure(request: FigureRequest, run: Run) -> xr.Dataset:
 
 def plot_figure(dataset: xr.Dataset) -> Figure:
     """The picture of a computed figure; a quick one says so."""
-    figure = recipe_of(str(dataset.attrs["figure"])).plot(dataset)
+    figure = recipe_of(dataset.attrs["figure"]).plot(dataset)
     if dataset.attrs.get("quick_note"):
         with journal():
-            note(figure, str(dataset.attrs["quick_note"]))
+            note(figure, dataset.attrs["quick_note"])
     return figure
