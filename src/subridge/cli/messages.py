@@ -51,7 +51,7 @@ def with_flags(text: str, command: click.Command | None) -> str:
     '--decimal , reads decimal commas'
     """
     options = [] if command is None else [each for each in command.params if isinstance(each, click.Option)]
-    flags = {str(option.name): max(option.opts, key=len) for option in options}
+    flags = {option.name: max(option.opts, key=len) for option in options}
     flags |= {python: flags[name] for python, name in _SYNONYMS.items() if name in flags and python not in flags}
     for name, flag in flags.items():
         argument = _BEFORE + name

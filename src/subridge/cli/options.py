@@ -297,7 +297,7 @@ def _read_specification(ctx: click.Context, option: click.Parameter, file: Path 
         if param.nargs == 1 and not (isinstance(param, click.Option) and (param.multiple or param.is_flag)):
             # As it is typed on the command line.
             value = ",".join(map(str, value)) if isinstance(value, list) else str(value)
-        defaults[str(param.name)] = value
+        defaults[param.name] = value
     ctx.default_map = defaults
 
 

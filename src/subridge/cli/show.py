@@ -41,7 +41,7 @@ def deliver(
         elif suffix in PICTURES:
             from subridge.figures.drawing.style import write_pictures
 
-            write_pictures(draw(dataset), [out], str(dataset.attrs.get("command", "")))
+            write_pictures(draw(dataset), [out], dataset.attrs.get("command", ""))
         else:
             write_result(dataset, out)
         click.echo(f"wrote {out}", err=True)

@@ -54,7 +54,7 @@ def report_of(dataset: xr.Dataset) -> Report:
 def _forecast(curves: xr.Dataset) -> Report:
     """Forecast errors over sample sizes, with intervals."""
     metrics = [str(name) for name in curves if f"{name}_upper" in curves]
-    names = [str(name) for name in curves.ensemble.values]
+    names = curves.ensemble.values.tolist()
     finite = curves.isel(n_samples=np.isfinite(curves.n_samples.values)).sortby("n_samples")
     panels = []
     for metric in metrics if finite.sizes["n_samples"] else ():
@@ -81,16 +81,16 @@ def forecast_cells(curve: xr.Dataset, metric: str, unit: float = 1.0) -> list[st
 
 def forecast_sentences(curves: xr.Dataset) -> list[str]:
     """The lowest forecast error, what the noise of the labels leaves, and what the signs in the table mean."""
-    attributes, told, variance = curves.attrs, list[str](), float(curves.attrs["target_variance"])
+    attributes, told, variance = curves.attrs, list[str](), curves.attrs["target_variance"]
     last = curves.where(np.isfinite(curves.n_samples) & curves.prediction_error.notnull().any("ensemble"), drop=True)
     if last.sizes["n_samples"]:
-        last = last.isel(n_samples=int(last.n_samples.argmax("n_samples")))
+        last = last.isel(n_samples=last.n_samples.argmax())
         # Of several with the same printed error the first, which is the simplest.
         shown = [plain(float(error)) for error in last.prediction_error]
         best = last.isel(ensemble=shown.index(shown[int(last.prediction_error.argmin("ensemble"))]))
         most, least = ("at most ", "at least ") if best.is_bound else ("", "")
         error = most + interval(*(float(best[f"prediction_error{end}"]) for end in ("", "_lower", "_upper")))
-        share = 1.0 - float(best.prediction_error) / variance
+        share = 1.0 - best.prediction_error / variance
         # A bound may lie far above the error, so that it loses against nothing.
         bounds = last.ensemble.values[last.is_bound.values.astype(bool)]
         rivals = [name for name in bounds if name != best.ensemble]
@@ -104,7 +104,7 @@ def forecast_sentences(curves: xr.Dataset) -> list[str]:
     if "effective_samples" in curves:  # forecasts for new groups have no estimate of the noise
         told.append(
             f"Errors are those on new groups. The labels have variance {plain(variance)}; the {attributes['n_pilot']} "
-            f"rows are worth about {float(curves.effective_samples.median()):.0f} independent ones."
+            f"rows are worth about {curves.effective_samples.median():.0f} independent ones."
         )
     else:
         bounds = (min(attributes[f"label_noise{end}"] ** 2, variance) for end in ("", "_lower", "_upper"))
@@ -113,7 +113,7 @@ def forecast_sentences(curves: xr.Dataset) -> list[str]:
             f"The labels have variance {plain(variance)}, of which about {noise / variance:.0%} is label noise, "
             f"{interval(noise, low, high)}: more samples do not remove it."
         )
-    if not bool(curves.in_reach.all()):
+    if not curves.in_reach.all():
         told.append("A dash marks what is out of reach of these rows.")
     if curves.is_bound.any():
         told.append("≤ marks an upper bound, because the best ridge is smaller than these rows can judge.")
@@ -122,9 +122,9 @@ def forecast_sentences(curves: xr.Dataset) -> list[str]:
 
 def _advice(ranking: xr.Dataset) -> Report:
     """Candidates with their forecast errors, the advice first."""
-    attributes, names = ranking.attrs, [str(name) for name in ranking.candidate.values]
+    attributes, names = ranking.attrs, ranking.candidate.values.tolist()
     error, lower, upper = (ranking[f"prediction_error{end}"].values for end in ("", "_lower", "_upper"))
-    unit, told = unit_of(float(upper[:_ROWS_OF_UNIT].max()))
+    unit, told = unit_of(upper[:_ROWS_OF_UNIT].max())
     variance = attributes["target_variance"]
     gains = zip(ranking.gain.values, ranking.gain_standard_error.values, strict=True)
     table = {
@@ -139,7 +139,7 @@ def _advice(ranking: xr.Dataset) -> Report:
         table["now"] = [plain(now) for now in ranking.pilot_prediction_error.values / unit]
     if "misclassification" in ranking:
         table["wrong"] = ["" if np.isnan(share) else f"{share:.1%}" for share in ranking.misclassification.values]
-    if not bool(ranking.in_reach.all()):
+    if not ranking.in_reach.all():
         table["reach"] = ["yes" if inside else "no" for inside in ranking.in_reach.values]
     size = counted(round(attributes["n_samples"]), "sample")
     picture = panel(
@@ -191,7 +191,7 @@ def _curves(
 ) -> Report:
     """Curves over samples, a row of `table` for each; `labels` name the axis and, in a sentence, the unit."""
     at, names = across.values.astype(float), list(cells)
-    last, finite = int(np.argmax(at)), np.isfinite(at)
+    last, finite = np.argmax(at), np.isfinite(at)
     best = np.argmin(table[:, last])
     lowest = f"At {_place(at[last])} {labels[1]} the error is lowest for {names[best]}: {plain(table[best, last])}."
     lines = [
@@ -215,15 +215,15 @@ def _with_error(mean: float, error: float) -> str:
 def _phase(diagram: xr.Dataset) -> Report:
     """Best ensemble sizes, as a map over two axes or as a table."""
     sizes = diagram.optimal_n_members
-    axes = [str(name) for name in sizes.dims if np.isfinite(sizes[name].values).sum() > 1]
-    one, some, all_of = (float((diagram.phase == code).mean()) for code in range(3))
+    axes = [name for name in sizes.dims if np.isfinite(sizes[name].values).sum() > 1]
+    one, some, all_of = ((diagram.phase == code).mean() for code in range(3))
     sentence = (
         f"One member is best on {one:.0%} of this grid, a larger finite number on {some:.0%}, and on {all_of:.0%} more "
         "members are always better."
     )
     panels = []
     if sizes.ndim == 2 and len(axes) == 2:
-        labels = [str(sizes[name].attrs.get("long_name", name)) for name in (axes[1], axes[0])]
+        labels = [sizes[name].attrs.get("long_name", name) for name in (axes[1], axes[0])]
         panels.append(map_panel("best ensemble size k*", sizes, axes[1], axes[0], labels, 200))
     columns = {str(name): sizes[name].broadcast_like(sizes) for name in sizes.dims} | {"best size k*": sizes}
     shown = thinned(sizes.size, 2000)
@@ -234,7 +234,7 @@ def _phase(diagram: xr.Dataset) -> Report:
 
 def _demo(curves: xr.Dataset) -> Report:
     """Theory beside trained ensembles."""
-    n, names = curves.sizes["trial"], [str(name) for name in curves.ensemble.values]
+    n, names = curves.sizes["trial"], curves.ensemble.values.tolist()
     mean, error = curves.experiment.mean("trial").values, curves.experiment.std("trial", ddof=1).values / n**0.5
     sizes, theory = curves.n_samples.values.astype(np.float64), curves.theory.values
     at, lines = with_trials(names, curves.dense_samples.values.astype(np.float64), theory, sizes, mean, error)

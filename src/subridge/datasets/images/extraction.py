@@ -229,8 +229,8 @@ def extract(pictures: Pictures, out: Path, extraction: Extraction, *, skip_unrea
         with suppress(PackageNotFoundError):
             versions[package] = version(package)
     attributes = extraction.describe() | {
-        "class_names": list(pictures.class_names),
-        "images": list(pictures.identity),
+        "class_names": pictures.class_names,
+        "images": pictures.identity,
         "versions": versions,
         "fingerprint": identity,
     }

@@ -201,8 +201,8 @@ def load_set(name: str | Path) -> FeatureSet:
     if name == "bundled":
         return load_fashion_features()
     if name in COLLECTIONS:
-        title = f"{name} x {COLLECTIONS[str(name)].extraction.network}"
-        return _feature_set(read_cached(str(name)), title, seed=0).without_constant_features()
+        title = f"{name} x {COLLECTIONS[name].extraction.network}"
+        return _feature_set(read_cached(name), title, seed=0).without_constant_features()
     with clear_errors(Path(name)):
         if Path(name).is_dir():
             return load_store(name).without_constant_features()

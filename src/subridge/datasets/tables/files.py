@@ -171,7 +171,7 @@ def _read_zarr(path: Path, y: str, by: str) -> tuple[dict[str, Array], list[str]
     """The arrays of a zarr group; of a feature store the training images, whose labels are the names of classes."""
     import zarr
 
-    group = zarr.open_group(str(path), mode="r", use_consolidated=False)
+    group = zarr.open_group(path, mode="r", use_consolidated=False)
     notes = []
     if group.attrs.get("schema") == SCHEMA:
         found = read_features(path)

@@ -96,7 +96,7 @@ def target_rows(target: Target, task: Task) -> Targets:
     (('9', '10'), [[0.0, 1.0, 1.0, 0.0], [1.0, 0.0, 0.0, 1.0]])
     """
     columns = target.reshape(len(target), -1)
-    infinite = 0 if target.dtype == object else int(np.isinf(columns).any(axis=1).sum())
+    infinite = 0 if target.dtype == object else np.isinf(columns).any(axis=1).sum()
     require(not infinite, f"the target is infinite in {counted(infinite, 'row')} of {len(target)}; correct them")
     constant = listed(columns[0, (columns == columns[0]).all(axis=0)])
     require(not constant, f"the target is {constant} in every row; there is nothing to learn")
