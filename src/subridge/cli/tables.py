@@ -178,7 +178,7 @@ def _show_metric(title: str, curves: "xr.Dataset", metric: str) -> None:
     for name in curves.ensemble.values:
         cells[name] = forecast_cells(curves.sel(ensemble=name), metric, unit)
     # What does not fit is left out, the worst first, and one ridge last.
-    last = curves[metric].isel(n_samples=curves.n_samples.argmax())
+    last = curves[metric].isel(n_samples=curves.n_samples.argmax("n_samples"))
     worst = last.sortby(last, ascending=False).ensemble.values[:-1]
     worst = [name for name in worst if name != curves.ensemble.values[0]]
     print_table(title + told, list(cells), zip(*cells.values(), strict=True), optional=worst)

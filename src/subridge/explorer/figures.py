@@ -5,7 +5,7 @@ import json
 import platform
 from collections.abc import Iterator, Sequence
 from importlib.metadata import version
-from itertools import product
+from itertools import islice, product
 from pathlib import Path
 
 import numpy as np
@@ -111,12 +111,10 @@ def figure_panels(data: xr.Dataset) -> list[Described]:
 def _facets(values: xr.DataArray, kept: tuple[str, ...]) -> Iterator[tuple[str, xr.DataArray]]:
     """Every slice of the other dimensions, with a title; a dozen at most."""
     others = [str(dim) for dim in values.dims if dim not in kept]
-    for place in list(product(*(range(values.sizes[dim]) for dim in others)))[:_MOST_PANELS]:
+    values = values.assign_coords({dim: values[dim] for dim in others})  # numbers, where they have none
+    for place in islice(product(*(range(values.sizes[dim]) for dim in others)), _MOST_PANELS):
         chosen = values.isel(dict(zip(others, place, strict=True)))
-        words = [
-            _said(dim, chosen[dim].values if dim in chosen.coords else i) for dim, i in zip(others, place, strict=True)
-        ]
-        yield ", ".join(words) or "curves", chosen
+        yield ", ".join(_said(dim, chosen[dim]) for dim in others) or "curves", chosen
 
 
 def _said(dim: str, place: ArrayLike) -> str:
@@ -130,7 +128,7 @@ def _curves(data: xr.Dataset, values: xr.DataArray, across: str, by: str, title:
     places = np.flatnonzero(np.isfinite(at))
     places = places[thinned(len(places), _MOST_POINTS)]
     at, table = at[places], values.isel({across: places}).transpose(by, across).values
-    names = [_said(by, value) for value in values[by].values]
+    names = [_said(by, value) for value in values[by]]
     log_y = exceeds(table, 10)
     if across == "sample_ratio" and "mean" in data and "standard_error" in data:
         same = {dim: values[dim] for dim in data["mean"].dims if dim in values.coords and values[dim].ndim == 0}

@@ -90,11 +90,11 @@ def map_panel(title: str, sizes: xr.DataArray, x: str, y: str, labels: Sequence[
     """A map of ensemble sizes over the finite coordinates `x` and `y`, thinned to at most so many cells a side."""
     cut = sizes.transpose(y, x)
     for name in (x, y):
-        cut = cut.isel({name: np.isfinite(cut[name].values)})
+        cut = cut.isel({name: np.isfinite(cut[name])})
         cut = cut.isel({name: thinned(cut.sizes[name], most)})
     across, down = ({"label": label} for label in labels)
-    values = {"heights": numbers(cut[y].values), "sizes": [numbers(row) for row in cut.values]}
-    return panel(title, across, down, cut[x].values) | values
+    values = {"heights": numbers(cut[y]), "sizes": [numbers(row) for row in cut]}
+    return panel(title, across, down, cut[x]) | values
 
 
 def exceeds(values: FloatArray, factor: float) -> bool:

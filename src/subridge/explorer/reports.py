@@ -55,14 +55,14 @@ def _forecast(curves: xr.Dataset) -> Report:
     """Forecast errors over sample sizes, with intervals."""
     metrics = [str(name) for name in curves if f"{name}_upper" in curves]
     names = curves.ensemble.values.tolist()
-    finite = curves.isel(n_samples=np.isfinite(curves.n_samples.values)).sortby("n_samples")
+    finite = curves.isel(n_samples=np.isfinite(curves.n_samples)).sortby("n_samples")
     panels = []
     for metric in metrics if finite.sizes["n_samples"] else ():
-        ends = (finite[metric + end].values for end in ("", "_lower", "_upper"))
+        ends = (finite[metric + end] for end in ("", "_lower", "_upper"))
         lines = [line(*parts) for parts in zip(names, *ends, strict=True)]
         word, n_pilot = metric.replace("_", " "), float(curves.attrs["n_pilot"])
         y, x = {"label": curves[metric].attrs.get("long_name", word)}, {"label": "training samples", "log": True}
-        panels.append(panel(word, x, y, finite.n_samples.values, lines, pilot=n_pilot))
+        panels.append(panel(word, x, y, finite.n_samples, lines, pilot=n_pilot))
     table = {"samples": [_place(size) for size in curves.n_samples.values]}
     for metric, (e, name) in product(metrics, enumerate(names)):
         table[f"{name}, {metric.replace('_', ' ')}"] = forecast_cells(curves.isel(ensemble=e), metric)
@@ -84,7 +84,7 @@ def forecast_sentences(curves: xr.Dataset) -> list[str]:
     attributes, told, variance = curves.attrs, list[str](), curves.attrs["target_variance"]
     last = curves.where(np.isfinite(curves.n_samples) & curves.prediction_error.notnull().any("ensemble"), drop=True)
     if last.sizes["n_samples"]:
-        last = last.isel(n_samples=last.n_samples.argmax())
+        last = last.isel(n_samples=last.n_samples.argmax("n_samples"))
         # Of several with the same printed error the first, which is the simplest.
         shown = [plain(float(error)) for error in last.prediction_error]
         best = last.isel(ensemble=shown.index(shown[int(last.prediction_error.argmin("ensemble"))]))
@@ -215,7 +215,7 @@ def _with_error(mean: float, error: float) -> str:
 def _phase(diagram: xr.Dataset) -> Report:
     """Best ensemble sizes, as a map over two axes or as a table."""
     sizes = diagram.optimal_n_members
-    axes = [name for name in sizes.dims if np.isfinite(sizes[name].values).sum() > 1]
+    axes = [name for name in sizes.dims if np.isfinite(sizes[name]).sum() > 1]
     one, some, all_of = ((diagram.phase == code).mean() for code in range(3))
     sentence = (
         f"One member is best on {one:.0%} of this grid, a larger finite number on {some:.0%}, and on {all_of:.0%} more "

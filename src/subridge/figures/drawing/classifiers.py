@@ -194,7 +194,7 @@ def plot_redundancy(data: xr.Dataset) -> Figure:
 
 def _add_fractions(axes: Axes, data: xr.Dataset) -> None:
     """The curves, black without a ridge, coloured by ridge otherwise."""
-    positive = data.ridge.values[data.ridge.values > 0]
+    positive = data.ridge[data.ridge > 0]
     scale = ScalarMappable(LogNorm(positive.min(), positive.max()), shades("viridis"))
     for ridge in data.ridge.values:
         one = data.misclassification.sel(ridge=ridge)

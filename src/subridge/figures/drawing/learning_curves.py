@@ -193,15 +193,15 @@ def plot_reduced_curves(data: xr.Dataset) -> Figure:
     """Figs. 4a and S9 to S14: panels of noise (columns) by alignment or ridge (rows), coloured by ensemble size k."""
     noise = next(name for name in NOISE_SYMBOLS if name in data.dims)
     row = "reduced_ridge" if data.sizes["reduced_ridge"] > 1 else "alignment"
-    finite = data.n_members.values[np.isfinite(data.n_members.values)]
+    finite = data.n_members[np.isfinite(data.n_members)]
     scale = ScalarMappable(LogNorm(2, finite.max()), shades("plasma"))
     shape = (data.sizes[row], data.sizes[noise])
     size = (PAGE * min(1, 0.2 + 0.27 * shape[1]), 0.5 + 1.55 * shape[0])
     with panels(size, *shape, sharex=True, sharey="row") as (figure, grid):
         for (i, j), axes in np.ndenumerate(grid):
-            one = data.isel({row: i, noise: j}).squeeze(drop=False)
-            curves = one.reduced_risk.transpose("n_members", "sample_ratio").values
-            for k, curve in zip(one.n_members.values, curves, strict=True):
+            one = data.isel({row: i, noise: j}).squeeze()
+            for curve in one.reduced_risk.transpose("n_members", "sample_ratio"):
+                k = curve.n_members.values
                 if np.isinf(k):
                     axes.plot(one.sample_ratio, curve, color="black", linestyle="--", zorder=3)
                 else:

@@ -86,7 +86,7 @@ def _add_pair(panel: Axes, bar: Axes, data: xr.Dataset, name: str, scale: Scalar
     """The map over finite sample ratios and, beside it, infinite data."""
     _add_map(panel, data[name], scale)
     bar.set(xticks=[0.5], xticklabels=["∞"], yticks=[])
-    if np.isinf(data.sample_ratio.values).any():
+    if np.isinf(data.sample_ratio).any():
         _add_map(bar, data[name], scale, infinite=True)
     else:
         bar.set_visible(False)
@@ -100,9 +100,9 @@ def _add_boundary(axes: Axes, data: xr.Dataset) -> None:
     """The analytic boundary of the noise-dominated phase, dotted, on rows that have such a phase."""
     noise = next(name for name in NOISE_SYMBOLS if name in data.dims)
     alpha, height = data.sample_ratio.values, data[noise].values
-    rows = np.isinf(data.optimal_n_members.transpose(noise, "sample_ratio").values).any(axis=1)
+    rows = np.isinf(data.optimal_n_members).any("sample_ratio")
     beyond = 2 * alpha[np.isfinite(alpha)].max()  # outside the axes; joins the last finite point to the right edge
-    place = np.where(rows, np.minimum(data.boundary.values, beyond), np.nan)
+    place = np.where(rows, np.minimum(data.boundary, beyond), np.nan)
     end = float(data.boundary_end)
     if np.isfinite(end):
         # The boundary goes to infinity at a noise between two rows.

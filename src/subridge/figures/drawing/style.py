@@ -148,7 +148,7 @@ def name_line(axes: Axes, name: str, place: tuple[float, float], offset: tuple[f
 
 def log_samples(axes: Axes, n_samples: xr.DataArray) -> None:
     """A logarithmic axis of training-set sizes, with labels such as 500, 1k and 2k, the fewer the longer the axis."""
-    sizes = n_samples.values[np.isfinite(n_samples.values)]
+    sizes = n_samples[np.isfinite(n_samples)]
     axes.set_xscale("log")
     if sizes.size:
         decades = np.log10(sizes.max() / sizes.min())
@@ -160,9 +160,9 @@ def log_samples(axes: Axes, n_samples: xr.DataArray) -> None:
 
 def log_errors(axes: Axes, values: xr.DataArray) -> None:
     """A logarithmic axis of errors; over less than two decades it is labelled in plain numbers."""
-    finite = values.values[np.isfinite(values.values) & (values.values > 0)]
+    finite = values.where((values > 0) & (values < np.inf))
     axes.set_yscale("log")
-    if finite.size and finite.max() < 100 * finite.min():
+    if finite.max() < 100 * finite.min():
         few = finite.max() < 10 * finite.min()
         axes.yaxis.set_major_locator(LogLocator(subs=(1, 2, 3, 4, 6) if few else (1, 2, 5)))
         axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))

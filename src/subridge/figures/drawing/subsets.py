@@ -171,22 +171,22 @@ def plot_heterogeneity(data: xr.Dataset) -> Figure:
 
 
 def _add_heterogeneous(axes: Axes, data: xr.Dataset) -> None:
-    finite = np.isfinite(data.sample_ratio.values)
-    alpha = data.sample_ratio.values[finite]
+    limit, data = data.sel(sample_ratio=np.inf), data.drop_sel(sample_ratio=np.inf)
+    alpha = data.sample_ratio
     edge = 1.09 * alpha.max()  # of the marks for infinite data
     for position, colour in coloured(range(data.sizes["fraction_spread"])):
         one = data.isel(fraction_spread=position)
         if one.fraction_spread > 0:
-            for shown in one.shown.transpose("draw", "sample_ratio").values:
-                axes.plot(alpha, shown[finite], color=colour, linewidth=0.6, linestyle=_DASHES, alpha=0.8)
-        axes.plot(alpha, one.risk.values[finite], color=colour, zorder=3)
+            axes.plot(alpha, one.shown.T, color=colour, linewidth=0.6, linestyle=_DASHES, alpha=0.8)
+        axes.plot(alpha, one.risk, color=colour, zorder=3)
         # Smaller and smaller, so that markers at one place all show.
-        axes.plot(edge, one.risk.values[~finite], "<", color=colour, markersize=6.5 - 1.1 * position, clip_on=False)
-    axes.plot(alpha, data.full_model.values[finite], color=GREY)
+        size = 6.5 - 1.1 * position
+        axes.plot(edge, limit.risk[position], "<", color=colour, markersize=size, clip_on=False)
+    axes.plot(alpha, data.full_model, color=GREY)
     # The axis fits the curves; an asymptote of zero is far below and shown as a hollow mark at the bottom.
-    values = [data.risk.values.ravel(), data.shown.values[..., finite].ravel(), data.full_model.values[finite]]
+    values = [data.risk, limit.risk, data.shown, data.full_model]
     low, high = min(part.min() for part in values), max(part.max() for part in values)
-    asymptote = data.full_model.values[~finite][0]
+    asymptote = limit.full_model
     if asymptote > 1e-9:
         low = min(low, asymptote)
         axes.plot(edge, asymptote, "<", color=GREY, markersize=5, clip_on=False)
