@@ -71,7 +71,7 @@ def _read_column(column: "pd.Series[float] | pd.Series[str]") -> Target:
         types <= {"bool"} or types <= {"str"} or isinstance(column.dtype, pd.CategoricalDtype),
         f"the target {column.name!r} has type {held}; a target is numbers, or text for classes",
     )
-    return np.array([None if absent else value for value, absent in zip(column, column.isna(), strict=True)], object)
+    return np.asarray(column.to_numpy(dtype=object, na_value=None))
 
 
 def _is_text(target: Target) -> bool:
