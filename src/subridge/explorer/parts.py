@@ -125,7 +125,7 @@ def thinned(length: int, most: int) -> list[int]:
     >>> thinned(5, 3)
     [0, 2, 4]
     """
-    return [int(place) for place in np.unique(np.linspace(0, length - 1, min(most, length)).round())]
+    return list(map(int, np.unique(np.linspace(0, length - 1, min(most, length)).round())))
 
 
 def settings_of(dataset: xr.Dataset) -> dict[str, str]:

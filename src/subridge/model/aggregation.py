@@ -210,10 +210,9 @@ class MemberMoments:
     def by_outputs(self, weights: FloatArray, outputs: Outputs) -> tuple[FloatArray, FloatArray]:
         """The risk from the outputs' own moments, and the size of its terms, infinite where the target's power is."""
         v = self.with_target()[1]
-        terms = weighted_pairs(weights, outputs.F).sum(axis=(-2, -1))
-        explained = weighted(weights, outputs.c).sum(axis=-1)
-        size = v + 2 * abs(explained) + abs(terms)
-        return np.asarray(v - 2 * explained + terms), np.where(np.isnan(size), np.inf, size)
+        explained, spread = linear(weights, outputs.c), quadratic(weights, outputs.F)
+        size = v + 2 * abs(explained) + abs(spread)
+        return v - 2 * explained + spread, np.where(np.isnan(size), np.inf, size)
 
 
 def weighted(weights: FloatArray, values: FloatArray) -> FloatArray:
@@ -224,6 +223,16 @@ def weighted(weights: FloatArray, values: FloatArray) -> FloatArray:
 def weighted_pairs(weights: FloatArray, pairs: FloatArray) -> FloatArray:
     """``w_r w_s X_rs``, shape (..., k, k), where 0 · inf counts as 0."""
     return weighted(outer(weights), pairs)
+
+
+def linear(weights: FloatArray, values: FloatArray) -> FloatArray:
+    """``wᵀx``, shape (...)."""
+    return np.asarray(weighted(weights, values).sum(axis=-1))
+
+
+def quadratic(weights: FloatArray, pairs: FloatArray) -> FloatArray:
+    """``wᵀXw``, shape (...)."""
+    return np.asarray(weighted_pairs(weights, pairs).sum(axis=(-2, -1)))
 
 
 def of_pairs(x: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
@@ -799,7 +808,7 @@ class Free(FittedAggregation):
         usable = heard & (power > 0) & np.isfinite(np.linalg.diagonal(E))
         # With cᵀw = v given, the risk of the best multiple of w falls with wᵀ(F - ccᵀ/v)w.
         w = least_along(apart, np.where(usable, b, 0.0), usable)
-        explained, spread = weighted(w, b).sum(axis=-1), weighted_pairs(w, apart).sum(axis=(-2, -1))
+        explained, spread = linear(w, b), quadratic(w, apart)
         # By Cauchy and Schwarz what is apart is not negative; rounding may make it so.
         scale = np.where(explained > 0, 1 / (explained + np.maximum(spread, 0.0) / v / explained), 0.0)
         return w * scale[..., None]
@@ -899,7 +908,8 @@ class Majority(Aggregation):
         array, shape (n_classes, n)
             Votes of every class.
         """
-        xp, votes, sums = namespace_of(outputs), vote_counts(outputs), namespace_of(outputs).sum(outputs, axis=0)
+        xp, votes = namespace_of(outputs), vote_counts(outputs)
+        sums = xp.sum(outputs, axis=0)
         decision = votes + sums / (3 * (1 + abs(sums)))
         winner, largest = most_votes(votes, sums), xp.max(decision, axis=0)
         hidden = first_largest(decision) != winner
