@@ -38,7 +38,7 @@ __all__ = [
 Loss: TypeAlias = tuple[float, float]
 
 EPS = float(np.finfo(np.float64).eps)
-# A non-negative minimum is found directly if every member has at least this share of its power to itself.
+# A non-negative minimum is found directly if no eigenvalue of the members' products, of unit size, is below this.
 _APART = 1e-4
 # Members whose outputs differ by less than this share of their power, 18 roundings, count as one and share its weight.
 ALIKE = 4e-15

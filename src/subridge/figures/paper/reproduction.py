@@ -127,7 +127,7 @@ class FigureRequest:
     @property
     def seconds(self) -> float:
         """Rough time it takes on two cores."""
-        return recipe_of(self.figure).seconds[self.quick]
+        return recipe_of(self.figure).seconds[int(self.quick)]
 
     @property
     def quick_note(self) -> str:
