@@ -14,7 +14,7 @@ import xarray as xr
 from subridge import __version__
 from subridge.arrays.types import ArrayLike, Json
 from subridge.explorer.page import REPORT_SCRIPTS, write_page
-from subridge.explorer.parts import Described, exceeds, line, map_panel, panel, thinned, with_trials
+from subridge.explorer.parts import Described, exceeds, line, map_panel, panel, thinned_along, with_trials
 from subridge.results.numbers import plain
 
 _SHOWN = {
@@ -124,10 +124,8 @@ def _said(dim: str, place: ArrayLike) -> str:
 
 def _curves(data: xr.Dataset, values: xr.DataArray, across: str, by: str, title: str) -> Described:
     """Lines over `across`, one for each value of `by`, with the points of an experiment if the figure has them."""
-    at = values[across].values.astype(np.float64)
-    places = np.flatnonzero(np.isfinite(at))
-    places = places[thinned(len(places), _MOST_POINTS)]
-    at, table = at[places], values.isel({across: places}).transpose(by, across).values
+    values = thinned_along(values, across, _MOST_POINTS).transpose(by, across)
+    at, table = values[across].values.astype(np.float64), values.values
     names = [_said(by, value) for value in values[by]]
     log_y = exceeds(table, 10)
     if across == "sample_ratio" and "mean" in data and "standard_error" in data:

@@ -88,10 +88,7 @@ def with_trials(
 
 def map_panel(title: str, sizes: xr.DataArray, x: str, y: str, labels: Sequence[str], most: int) -> Described:
     """A map of ensemble sizes over the finite coordinates `x` and `y`, thinned to at most so many cells a side."""
-    cut = sizes.transpose(y, x)
-    for name in (x, y):
-        cut = cut.isel({name: np.isfinite(cut[name])})
-        cut = cut.isel({name: thinned(cut.sizes[name], most)})
+    cut = thinned_along(thinned_along(sizes.transpose(y, x), x, most), y, most)
     across, down = ({"label": label} for label in labels)
     values = {"heights": numbers(cut[y]), "sizes": [numbers(row) for row in cut]}
     return panel(title, across, down, cut[x]) | values
@@ -126,6 +123,12 @@ def thinned(length: int, most: int) -> list[int]:
     [0, 2, 4]
     """
     return list(map(int, np.unique(np.linspace(0, length - 1, min(most, length)).round())))
+
+
+def thinned_along(values: xr.DataArray, name: str, most: int) -> xr.DataArray:
+    """Values at evenly spread places among the finite coordinates of a dimension, at most so many."""
+    finite = values.isel({name: np.isfinite(values[name])})
+    return finite.isel({name: thinned(finite.sizes[name], most)})
 
 
 def settings_of(dataset: xr.Dataset) -> dict[str, str]:

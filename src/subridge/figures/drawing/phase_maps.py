@@ -66,14 +66,13 @@ def _size_scale() -> ScalarMappable:
 def _add_map(axes: Axes, values: xr.DataArray, scale: ScalarMappable, *, infinite: bool = False) -> None:
     """A map over noise and finite sample ratios or, as a bar, over noise at infinite data."""
     noise = next(name for name in NOISE_SYMBOLS if name in values.dims)
+    values = values.isel(sample_ratio=np.isfinite(values.sample_ratio) != infinite).transpose(noise, "sample_ratio")
     alpha, height = values.sample_ratio.values, values[noise].values
-    chosen = np.isfinite(alpha) != infinite
-    x = (0.0, 1.0) if infinite else _edges(alpha[chosen])
+    x = (0.0, 1.0) if infinite else _edges(alpha)
     # Coloured before it is enlarged: pixels of four bytes are cheaper to resample than numbers.
-    table = np.ma.masked_invalid(values.transpose(noise, "sample_ratio").values[:, chosen])
-    image = scale.to_rgba(table, bytes=True)
+    image = scale.to_rgba(np.ma.masked_invalid(values), bytes=True)
     axes.imshow(image, extent=(*x, *_edges(height)), origin="lower", aspect="auto", interpolation="nearest")
-    axes.set(xlim=(0, 1 if infinite else alpha[chosen].max()), ylim=(0, height.max()))
+    axes.set(xlim=(0, 1 if infinite else alpha.max()), ylim=(0, height.max()))
 
 
 def _edges(centres: FloatArray) -> tuple[float, float]:
