@@ -29,8 +29,10 @@ class BlockedFactor:
 
     def solve_forward(self, rows: Array) -> Array:
         """Solve ``L z = t`` for every row t, shape (batch, n_rows, n), overwritten with the result."""
+        n = self.lower.shape[-1]
         for number, inverse in enumerate(self.inverses):
-            j, e = number * self.panel, (number + 1) * self.panel
+            j = number * self.panel
+            e = min(j + self.panel, n)
             if j:
                 subtract_product(rows[:, :, j:e], rows[:, :, :j], self.lower[:, j:e, :j].mT)
             rows[:, :, j:e] = rows[:, :, j:e] @ inverse.mT
@@ -43,7 +45,8 @@ class BlockedFactor:
         """
         n = self.lower.shape[-1]
         for number in reversed(range(len(self.inverses))):
-            j, e = number * self.panel, (number + 1) * self.panel
+            j = number * self.panel
+            e = min(j + self.panel, n)
             first = 0 if lengths is None else sum(length <= j for length in lengths)
             if first == rows.shape[1]:
                 continue
@@ -62,7 +65,7 @@ def factor(matrices: Array, panel: int = PANEL) -> BlockedFactor:
     xp = namespace_of(matrices)
     n, inverses = matrices.shape[-1], []
     for j in range(0, n, panel):
-        e = j + panel
+        e = min(j + panel, n)
         if j:
             subtract_product(matrices[:, j:, j:e], matrices[:, j:, :j], matrices[:, j:e, :j].mT)
         matrices[:, j:e, j:e], inverse = _factor_block(xp, matrices[:, j:e, j:e])
@@ -75,7 +78,7 @@ def factor(matrices: Array, panel: int = PANEL) -> BlockedFactor:
 def gram_lower(rows: Array, into: Array, block: int = 1024) -> Array:
     """Add the lower triangle of ``rows @ rowsᵀ`` to `into`, by block rows: half the operations of the full product."""
     for j in range(0, rows.shape[-2], block):
-        e = j + block
+        e = min(j + block, rows.shape[-2])
         into[:, j:e, :e] += rows[:, j:e, :] @ rows[:, :e, :].mT
     return into
 
