@@ -79,7 +79,7 @@ def _of_machine(root: Path) -> int:
             import psutil
         except ImportError:  # all of the memory is the best that is known
             return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") if hasattr(os, "sysconf") else _ASSUMED
-        return int(psutil.virtual_memory().available)
+        return psutil.virtual_memory().available
 
 
 def _of_containers(root: Path) -> Iterator[int]:
@@ -145,8 +145,9 @@ def device_name_problem(device: str) -> str | None:
 
 def device_problem(device: str) -> str | None:
     """Say why a device cannot be used on this machine, or None."""
-    if device == "cpu" or (problem := device_name_problem(device)) is not None:
-        return None if device == "cpu" else problem
+    problem = device_name_problem(device)
+    if device == "cpu" or problem is not None:
+        return problem
     try:
         import torch
     except ImportError:
@@ -162,7 +163,7 @@ def free_memory(device: str) -> int:
         return available_memory()
     import torch
 
-    return int(torch.cuda.mem_get_info(device)[0])
+    return torch.cuda.mem_get_info(device)[0]
 
 
 def empty_on(shape: tuple[int, ...], device: str, dtype: str) -> Array:

@@ -48,7 +48,7 @@ def to_numpy(array: ArrayLike) -> FloatArray:
     if isinstance(array, np.ndarray):
         return array
     if is_tensor(array):
-        return np.asarray(array.detach().cpu().numpy())
+        return array.detach().cpu().numpy()
     return np.asarray(array_api_compat.to_device(array, "cpu") if array_api_compat.is_array_api_obj(array) else array)
 
 
@@ -234,7 +234,7 @@ def positive_inverse(matrices: Array) -> Array:
             return np.stack([positive_inverse(each) for each in matrices])
     root, _ = lapack.dpotrf(matrices.T, lower=1, overwrite_a=1)
     half, failed = lapack.dpotri(root, lower=1, overwrite_c=1)
-    return np.asarray(half + np.tril(half, -1).T) if not failed else np.full_like(matrices, np.nan)
+    return half + np.tril(half, -1).T if not failed else np.full_like(matrices, np.nan)
 
 
 def batched_product(left: Array, right: Array) -> Array:

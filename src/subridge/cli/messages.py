@@ -35,10 +35,8 @@ def cleaned(text: str) -> str:
     >>> cleaned("a\\x1b[31mb\\tc")
     'a?[31mb c'
     """
-    return "".join(
-        character if character == "\n" or character.isprintable() else (" " if character == "\t" else "?")
-        for character in text
-    )
+    spaced = text.replace("\t", " ")
+    return "".join(character if character == "\n" or character.isprintable() else "?" for character in spaced)
 
 
 def with_flags(text: str, command: click.Command | None) -> str:
@@ -53,7 +51,7 @@ def with_flags(text: str, command: click.Command | None) -> str:
     '--decimal , reads decimal commas'
     """
     options = [] if command is None else [each for each in command.params if isinstance(each, click.Option)]
-    flags = {str(option.name): max(option.opts, key=len) for option in options}
+    flags = {option.name: max(option.opts, key=len) for option in options}
     flags |= {python: flags[name] for python, name in _SYNONYMS.items() if name in flags and python not in flags}
     for name, flag in flags.items():
         argument = _BEFORE + name

@@ -19,7 +19,7 @@ from subridge.model.errors import DeviceError
 from subridge.results.suffixes import checked_suffix
 
 if TYPE_CHECKING:
-    from subridge.arrays.types import ArrayLike, Json
+    from subridge.arrays.types import ArrayLike
     from subridge.model.subsets import Strategy
 
 # What a command was given, by the names of its flags; click has checked the values.
@@ -60,11 +60,12 @@ def numbers(text: str) -> tuple[float, ...]:
 
 def sizes(text: str) -> tuple[float, ...]:
     """Read a list of sizes: `numbers`, rounded to whole ones; spaced ones that coincide count once."""
-    parts = _parts(text)
-    if any(not (1 <= number < 1e15 or number == math.inf) for part in parts for number in part):
-        raise click.BadParameter(f"{text!r} must hold whole numbers from 1 to 10¹⁵")
-    rounded = ([round(number) if math.isfinite(number) else number for number in part] for part in parts)
-    return tuple(number for part in rounded for number in dict.fromkeys(part))
+    found: list[float] = []
+    for part in _parts(text):
+        if not all(1 <= number < 1e15 or number == math.inf for number in part):
+            raise click.BadParameter(f"{text!r} must hold whole numbers from 1 to 10¹⁵")
+        found += dict.fromkeys(round(number) if number < math.inf else number for number in part)
+    return tuple(found)
 
 
 def member_counts(text: str) -> tuple[float, ...]:
@@ -75,7 +76,8 @@ def member_counts(text: str) -> tuple[float, ...]:
     >>> member_counts("2,4,8")
     (2, 4, 8)
     """
-    if max(found := sizes(text)) >= 1e9:
+    found = sizes(text)
+    if max(found) >= 1e9:
         raise click.BadParameter(f"{text!r} must hold whole numbers of at least 1")
     return found
 
@@ -144,8 +146,9 @@ def redrawn(text: str) -> tuple[str, ...]:
     ('data', 'teacher')
     """
     found = tuple(word.strip() for word in text.split(",") if word.strip())
-    if wrong := [word for word in found if word not in ("data", "teacher", "subsets")]:
-        raise click.BadParameter(f"{wrong[0]!r} is none of data, teacher, subsets; several are written a,b")
+    for word in found:
+        if word not in ("data", "teacher", "subsets"):
+            raise click.BadParameter(f"{word!r} is none of data, teacher, subsets; several are written a,b")
     return found
 
 
@@ -270,20 +273,19 @@ def _read_specification(ctx: click.Context, option: click.Parameter, file: Path 
     if file is None:
         return
     try:
-        written: dict[str, Json] = tomllib.loads(file.read_text(encoding="utf-8"))
+        written = tomllib.loads(file.read_text(encoding="utf-8"))
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise click.BadParameter(f"{file} is not TOML: {error}", ctx, option) from error
     commands = getattr(ctx.find_root().command, "commands", {})
-    chosen = {key: value for key, value in written.items() if not (isinstance(value, dict) and key in commands)}
-    table = written.get(ctx.info_name or "")
+    tables = {name: written.pop(name) for name in commands if isinstance(written.get(name), dict)}
     known = {
         flag.lstrip("-").replace("-", "_"): param
         for param in ctx.command.params
         for flag in (*param.opts, *param.secondary_opts, str(param.name))
         if param is not option
     }
-    defaults: dict[str, Json] = {}
-    for key, value in (chosen | (table if isinstance(table, dict) else {})).items():
+    defaults = {}
+    for key, value in (written | tables.get(ctx.info_name, {})).items():
         param = known.get(key.replace("-", "_"))
         if param is None or isinstance(value, dict):
             raise click.BadParameter(
@@ -295,8 +297,8 @@ def _read_specification(ctx: click.Context, option: click.Parameter, file: Path 
         if param.nargs == 1 and not (isinstance(param, click.Option) and (param.multiple or param.is_flag)):
             # As it is typed on the command line.
             value = ",".join(map(str, value)) if isinstance(value, list) else str(value)
-        defaults[str(param.name)] = value
-    ctx.default_map = {**(ctx.default_map or {}), **defaults}
+        defaults[param.name] = value
+    ctx.default_map = defaults
 
 
 spec_option = click.option(

@@ -12,6 +12,7 @@ import click
 
 from subridge.cli import options as shared
 from subridge.cli.show import print_table
+from subridge.figures.paper.registry import figure_ids
 from subridge.model.errors import InterruptedRun
 
 if TYPE_CHECKING:
@@ -22,21 +23,19 @@ if TYPE_CHECKING:
     from subridge.figures.paper.batch import Outcome
 
 
+_FIGURES = ("all", *figure_ids())
+
+
 def _figure_id(text: str) -> str:
     """An id of a figure, or "all"."""
-    from subridge.figures.paper.registry import figure_ids
-
-    known = ("all", *figure_ids())
-    found = {name.lower(): name for name in known}.get(text.lower())
-    if found is None:
-        raise click.BadParameter(f"there is no figure {text!r}; choose from {', '.join(known)}")
-    return found
+    for name in _FIGURES:
+        if name.lower() == text.lower():
+            return name
+    raise click.BadParameter(f"there is no figure {text!r}; choose from {', '.join(_FIGURES)}")
 
 
 def _complete(_context: click.Context, _argument: click.Parameter, incomplete: str) -> list[str]:
-    from subridge.figures.paper.registry import figure_ids
-
-    return [name for name in ("all", *figure_ids()) if name.startswith(incomplete)]
+    return [name for name in _FIGURES if name.startswith(incomplete)]
 
 
 def _checked_place(_context: click.Context, _option: click.Parameter, out: Path) -> Path:
@@ -81,14 +80,12 @@ def reproduce(**options: Any) -> None:
     """
     from subridge.explorer.figures import write_figures
     from subridge.figures.paper.batch import FAILED, earlier_figures, run_batch, side_by_side
-    from subridge.figures.paper.registry import figure_ids
     from subridge.figures.paper.reproduction import FigureRequest
     from subridge.store.progress import ProgressBar
 
     figures, out = options["figures"], options["out"]
     page, out = (out, out.with_suffix("")) if out.suffix.lower() == ".html" else (out / "report.html", out)
-    order = figure_ids()
-    wanted = order if "all" in figures else tuple(dict.fromkeys(figures))
+    wanted = figure_ids() if "all" in figures else tuple(dict.fromkeys(figures))
     requests = [FigureRequest(figure, options["quick"], options["settings"], options["data"]) for figure in wanted]
     start, outcomes = time.perf_counter(), []
     expected = {request.figure: request.seconds for request in requests}  # roughly
@@ -109,12 +106,12 @@ def reproduce(**options: Any) -> None:
     except KeyboardInterrupt as error:
         # In place of what a simulation says of its own tasks: they are kept where this command looks for them.
         raise InterruptedRun("interrupted: what is done is kept, and the same command goes on from here") from error
-    outcomes.sort(key=lambda outcome: order.index(outcome.figure))
+    outcomes.sort(key=lambda outcome: _FIGURES.index(outcome.figure))
     failures = [(outcome.figure, str(outcome.error)) for outcome in outcomes if outcome.status == FAILED]
     datasets = [outcome.dataset for outcome in outcomes if outcome.dataset is not None]
     out.mkdir(parents=True, exist_ok=True)
     shown = [*datasets, *earlier_figures(out, wanted)]
-    write_figures(sorted(shown, key=lambda data: order.index(data.attrs["figure"])), page, out, failures)
+    write_figures(sorted(shown, key=lambda data: _FIGURES.index(data.attrs["figure"])), page, out, failures)
     elapsed = time.perf_counter() - start
     if options["as_json"]:
         summary = {"report": str(page), "seconds": round(elapsed, 3), "figures": [_summary(each) for each in outcomes]}
@@ -123,9 +120,9 @@ def reproduce(**options: Any) -> None:
         _show_agreement(datasets)
         counts = Counter(outcome.status for outcome in outcomes)
         click.echo(f"{', '.join(f'{n} {status}' for status, n in counts.items())} in {elapsed:.1f} s; {page}")
-    if failures and click.get_current_context().find_root().params.get("debug"):
-        raise next(outcome.error for outcome in outcomes if outcome.error is not None)
     if failures:
+        if click.get_current_context().find_root().params.get("debug"):
+            raise next(outcome.error for outcome in outcomes if outcome.error is not None)
         raise click.ClickException("; ".join(f"{figure}: {message}" for figure, message in failures))
 
 

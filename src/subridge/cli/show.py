@@ -32,15 +32,16 @@ def deliver(
 
     out = options["out"]
     if out is not None:
-        if checked_suffix(out) in PAGES:
+        suffix = checked_suffix(out)
+        if suffix in PAGES:
             from subridge.explorer.reports import write_report
 
             meta = click.get_current_context().meta  # shared by the contexts of one command line
             write_report(dataset, out, shlex.join(["subridge", *meta.get(ARGUMENTS, ())]))
-        elif checked_suffix(out) in PICTURES:
+        elif suffix in PICTURES:
             from subridge.figures.drawing.style import write_pictures
 
-            write_pictures(draw(dataset), [out], str(dataset.attrs.get("command", "")))
+            write_pictures(draw(dataset), [out], dataset.attrs.get("command", ""))
         else:
             write_result(dataset, out)
         click.echo(f"wrote {out}", err=True)
@@ -54,9 +55,9 @@ def show_report(dataset: "xr.Dataset") -> None:
     """Print the table and the sentences that its page has."""
     from subridge.explorer.reports import report_of
 
-    title, sentences, _, columns, rows = report_of(dataset)
-    print_table(title, columns, rows)
-    say(*sentences)
+    report = report_of(dataset)
+    print_table(report.title, list(report.table), report.rows)
+    say(*report.sentences)
 
 
 def print_table(

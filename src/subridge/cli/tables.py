@@ -152,7 +152,7 @@ def forecast(**options: Any) -> None:
         with busy("searching"):
             needed = sr.samples_needed(table.X, labels, wanted, ensembles, **arguments)
         for name, answer in zip(needed.ensemble.values, needed.answer.values, strict=True):
-            takes = {"not": "is ", "cannot": ""}.get(str(answer).split()[0], "takes ")
+            takes = {"not": "is ", "cannot": ""}.get(answer.split()[0], "takes ")
             say(f"With {name} an error of {plain(wanted)} {takes}{answer}.")
 
 
@@ -176,10 +176,10 @@ def _show_metric(title: str, curves: "xr.Dataset", metric: str) -> None:
         if f"n_{name}" in curves.coords
     }
     for name in curves.ensemble.values:
-        cells[str(name)] = forecast_cells(curves.sel(ensemble=name), metric, unit)
+        cells[name] = forecast_cells(curves.sel(ensemble=name), metric, unit)
     # What does not fit is left out, the worst first, and one ridge last.
-    last = curves[metric].isel(n_samples=int(curves.n_samples.argmax("n_samples")))
-    worst = [str(name) for name in last.sortby(last, ascending=False).ensemble.values[:-1]]
+    last = curves[metric].isel(n_samples=curves.n_samples.argmax("n_samples"))
+    worst = last.sortby(last, ascending=False).ensemble.values[:-1]
     worst = [name for name in worst if name != curves.ensemble.values[0]]
     print_table(title + told, list(cells), zip(*cells.values(), strict=True), optional=worst)
 
@@ -218,11 +218,12 @@ def _show_ranking(ranking: "xr.Dataset") -> None:
     from subridge.explorer.reports import report_of
     from subridge.forecasting.advise import code_of
 
-    title, reasons, _, columns, rows = report_of(ranking)
-    shown = print_table(title, columns, rows[:_ROWS], names=True, optional=("reach", "now", "λ", "R²"))
+    report = report_of(ranking)
+    rows, optional = report.rows, ("reach", "now", "λ", "R²")
+    shown = print_table(report.title, list(report.table), rows[:_ROWS], names=True, optional=optional)
     more = len(rows) - _ROWS
     say(
-        *reasons,
+        *report.sentences,
         f"The table: expected squared error on new {'groups' if 'n_groups' in ranking.attrs else 'rows'} with its "
         f"{ranking.attrs['level']:.0%} interval, and the improvement over {ranking.attrs['reference']} (gain); "
         "scaled, free: the weights of members are fitted."

@@ -73,7 +73,8 @@ def _show_curves(curves: "xr.Dataset") -> None:
     from subridge.explorer.parts import thinned
     from subridge.explorer.reports import report_of
 
-    title, sentences, _, columns, rows = report_of(curves)
+    report = report_of(curves)
+    rows = report.rows
     # Rows that are left out must not hide a peak: a value that is the highest, or higher than its neighbours.
     shown = set(thinned(len(rows), _CURVE_ROWS))
     for values in curves.risk.values:
@@ -81,8 +82,8 @@ def _show_curves(curves: "xr.Dataset") -> None:
         shown.add(max(range(len(values)), key=lambda i: (values[i] == values[i], values[i])))
     caption = f"{len(shown)} of {len(rows)} rows, peaks among them; --json or --out has all"
     chosen = [rows[i] for i in sorted(shown)]
-    print_table(title, columns, chosen, caption=caption if len(shown) < len(rows) else None)
-    say(*sentences)
+    print_table(report.title, list(report.table), chosen, caption=caption if len(shown) < len(rows) else None)
+    say(*report.sentences)
 
 
 @click.command(short_help="The best ensemble size over sample ratio and noise.")

@@ -5,7 +5,7 @@ import json
 import platform
 from collections.abc import Iterator, Sequence
 from importlib.metadata import version
-from itertools import product
+from itertools import islice, product
 from pathlib import Path
 
 import numpy as np
@@ -14,7 +14,7 @@ import xarray as xr
 from subridge import __version__
 from subridge.arrays.types import ArrayLike, Json
 from subridge.explorer.page import REPORT_SCRIPTS, write_page
-from subridge.explorer.parts import Described, exceeds, line, map_panel, panel, thinned, with_trials
+from subridge.explorer.parts import Described, exceeds, line, map_panel, panel, thinned_along, with_trials
 from subridge.results.numbers import plain
 
 _SHOWN = {
@@ -64,7 +64,7 @@ def write_figures(
     entries: list[Json] = []
     for data in datasets:
         made = figure_panels(data)
-        entry = {str(name): value for name, value in data.attrs.items()}
+        entry = dict(data.attrs)
         entry |= {name: json.loads(entry[name]) for name in ("notes", "errata")}
         settings = json.loads(entry["settings"])
         entry["settings"] = {name: json.dumps(value) for name, value in settings.items() if name != "type"}
@@ -80,7 +80,7 @@ def write_figures(
         REPORT_SCRIPTS,
         agreement=[row for data in datasets for row in json.loads(data.attrs["agreement"])],
         figures=entries,
-        failures=[list(pair) for pair in failures],
+        failures=failures,
         panels=panels,
         versions={"python": platform.python_version(), "subridge": __version__}
         | {name: version(name) for name in libraries},
@@ -111,12 +111,10 @@ def figure_panels(data: xr.Dataset) -> list[Described]:
 def _facets(values: xr.DataArray, kept: tuple[str, ...]) -> Iterator[tuple[str, xr.DataArray]]:
     """Every slice of the other dimensions, with a title; a dozen at most."""
     others = [str(dim) for dim in values.dims if dim not in kept]
-    for place in list(product(*(range(values.sizes[dim]) for dim in others)))[:_MOST_PANELS]:
+    values = values.assign_coords({dim: values[dim] for dim in others})  # numbers, where they have none
+    for place in islice(product(*(range(values.sizes[dim]) for dim in others)), _MOST_PANELS):
         chosen = values.isel(dict(zip(others, place, strict=True)))
-        words = [
-            _said(dim, chosen[dim].values if dim in chosen.coords else i) for dim, i in zip(others, place, strict=True)
-        ]
-        yield ", ".join(words) or "curves", chosen
+        yield ", ".join(_said(dim, chosen[dim]) for dim in others) or "curves", chosen
 
 
 def _said(dim: str, place: ArrayLike) -> str:
@@ -126,11 +124,9 @@ def _said(dim: str, place: ArrayLike) -> str:
 
 def _curves(data: xr.Dataset, values: xr.DataArray, across: str, by: str, title: str) -> Described:
     """Lines over `across`, one for each value of `by`, with the points of an experiment if the figure has them."""
-    at = values[across].values.astype(np.float64)
-    places = np.flatnonzero(np.isfinite(at))
-    places = places[thinned(len(places), _MOST_POINTS)]
-    at, table = at[places], values.isel({across: places}).transpose(by, across).values
-    names = [_said(by, value) for value in values[by].values]
+    values = thinned_along(values, across, _MOST_POINTS).transpose(by, across)
+    at, table = values[across].values.astype(np.float64), values.values
+    names = [_said(by, value) for value in values[by]]
     log_y = exceeds(table, 10)
     if across == "sample_ratio" and "mean" in data and "standard_error" in data:
         same = {dim: values[dim] for dim in data["mean"].dims if dim in values.coords and values[dim].ndim == 0}

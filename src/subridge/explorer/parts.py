@@ -3,7 +3,7 @@
 import json
 from collections.abc import Sequence
 from contextlib import suppress
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 import pandas as pd
@@ -54,8 +54,18 @@ def panel(
     return described | {"joined": joined, "marks": marks}
 
 
-# A page: title, sentences, panels, and a table (column names, rows of texts).
-Report: TypeAlias = tuple[str, Sequence[str], Sequence[Described], Sequence[str], Sequence[Sequence[str]]]
+class Report(NamedTuple):
+    """What a page, or the terminal, says of a result."""
+
+    title: str
+    sentences: Sequence[str]
+    panels: Sequence[Described]
+    table: dict[str, list[str]]  # cells of every column
+
+    @property
+    def rows(self) -> list[tuple[str, ...]]:
+        """The cells of the table, row by row."""
+        return list(zip(*self.table.values(), strict=True))
 
 
 def with_trials(
@@ -78,13 +88,10 @@ def with_trials(
 
 def map_panel(title: str, sizes: xr.DataArray, x: str, y: str, labels: Sequence[str], most: int) -> Described:
     """A map of ensemble sizes over the finite coordinates `x` and `y`, thinned to at most so many cells a side."""
-    cut = sizes.transpose(y, x)
-    for name in (x, y):
-        cut = cut.isel({name: np.isfinite(cut[name].values)})
-        cut = cut.isel({name: thinned(cut.sizes[name], most)})
+    cut = thinned_along(thinned_along(sizes.transpose(y, x), x, most), y, most)
     across, down = ({"label": label} for label in labels)
-    values = {"heights": numbers(cut[y].values), "sizes": [numbers(row) for row in cut.values]}
-    return panel(title, across, down, cut[x].values) | values
+    values = {"heights": numbers(cut[y]), "sizes": [numbers(row) for row in cut]}
+    return panel(title, across, down, cut[x]) | values
 
 
 def exceeds(values: FloatArray, factor: float) -> bool:
@@ -115,7 +122,13 @@ def thinned(length: int, most: int) -> list[int]:
     >>> thinned(5, 3)
     [0, 2, 4]
     """
-    return [int(place) for place in np.unique(np.linspace(0, length - 1, min(most, length)).round())]
+    return list(map(int, np.unique(np.linspace(0, length - 1, min(most, length)).round())))
+
+
+def thinned_along(values: xr.DataArray, name: str, most: int) -> xr.DataArray:
+    """Values at evenly spread places among the finite coordinates of a dimension, at most so many."""
+    finite = values.isel({name: np.isfinite(values[name])})
+    return finite.isel({name: thinned(finite.sizes[name], most)})
 
 
 def settings_of(dataset: xr.Dataset) -> dict[str, str]:

@@ -4,7 +4,7 @@ A result becomes a `Report`, of which the command line prints parts. Names that 
 the template and reach the page's script as JSON.
 """
 
-from collections.abc import Sequence
+from itertools import product
 from pathlib import Path
 
 import numpy as np
@@ -36,24 +36,16 @@ def write_report(dataset: xr.Dataset, place: Path, command: str) -> None:
     ParameterError
         There is no page for such results.
     """
-    title, sentences, panels, columns, rows = report_of(dataset)
+    report = report_of(dataset)
+    settings = settings_of(dataset)
     write_page(
-        place,
-        "report.html",
-        REPORT_SCRIPTS,
-        title=title,
-        sentences=sentences,
-        panels=panels,
-        columns=columns,
-        rows=rows,
-        settings=settings_of(dataset),
-        command=command,
+        place, "report.html", REPORT_SCRIPTS, **report._asdict(), rows=report.rows, settings=settings, command=command
     )
 
 
 def report_of(dataset: xr.Dataset) -> Report:
     """Title, sentences, panels and table of a result, by its schema."""
-    schema = str(dataset.attrs.get("schema", ""))
+    schema = dataset.attrs.get("schema", "")
     if schema not in _REPORTS:
         raise ParameterError(f"there is no page for results of the kind {schema!r}; write .nc, .csv or .json")
     return _REPORTS[schema](dataset)
@@ -62,23 +54,20 @@ def report_of(dataset: xr.Dataset) -> Report:
 def _forecast(curves: xr.Dataset) -> Report:
     """Forecast errors over sample sizes, with intervals."""
     metrics = [str(name) for name in curves if f"{name}_upper" in curves]
-    names = [str(name) for name in curves.ensemble.values]
-    finite = curves.isel(n_samples=np.isfinite(curves.n_samples.values)).sortby("n_samples")
+    names = curves.ensemble.values.tolist()
+    finite = curves.isel(n_samples=np.isfinite(curves.n_samples)).sortby("n_samples")
     panels = []
     for metric in metrics if finite.sizes["n_samples"] else ():
-        ends = (finite[metric + end].values for end in ("", "_lower", "_upper"))
+        ends = (finite[metric + end] for end in ("", "_lower", "_upper"))
         lines = [line(*parts) for parts in zip(names, *ends, strict=True)]
         word, n_pilot = metric.replace("_", " "), float(curves.attrs["n_pilot"])
         y, x = {"label": curves[metric].attrs.get("long_name", word)}, {"label": "training samples", "log": True}
-        panels.append(panel(word, x, y, finite.n_samples.values, lines, pilot=n_pilot))
-    columns = {
-        f"{name}, {metric.replace('_', ' ')}": forecast_cells(curves.isel(ensemble=e), metric)
-        for metric in metrics
-        for e, name in enumerate(names)
-    }
-    rows = list(zip(map(_place, curves.n_samples.values), *columns.values(), strict=True))
+        panels.append(panel(word, x, y, finite.n_samples, lines, pilot=n_pilot))
+    table = {"samples": [_place(size) for size in curves.n_samples.values]}
+    for metric, (e, name) in product(metrics, enumerate(names)):
+        table[f"{name}, {metric.replace('_', ' ')}"] = forecast_cells(curves.isel(ensemble=e), metric)
     title = f"Forecast from {counted(curves.attrs['n_pilot'], 'row')}"
-    return title, forecast_sentences(curves), panels, ["samples", *columns], rows
+    return Report(title, forecast_sentences(curves), panels, table)
 
 
 def forecast_cells(curve: xr.Dataset, metric: str, unit: float = 1.0) -> list[str]:
@@ -92,16 +81,16 @@ def forecast_cells(curve: xr.Dataset, metric: str, unit: float = 1.0) -> list[st
 
 def forecast_sentences(curves: xr.Dataset) -> list[str]:
     """The lowest forecast error, what the noise of the labels leaves, and what the signs in the table mean."""
-    attributes, told, variance = curves.attrs, list[str](), float(curves.attrs["target_variance"])
+    attributes, told, variance = curves.attrs, list[str](), curves.attrs["target_variance"]
     last = curves.where(np.isfinite(curves.n_samples) & curves.prediction_error.notnull().any("ensemble"), drop=True)
     if last.sizes["n_samples"]:
-        last = last.isel(n_samples=int(last.n_samples.argmax("n_samples")))
+        last = last.isel(n_samples=last.n_samples.argmax("n_samples"))
         # Of several with the same printed error the first, which is the simplest.
         shown = [plain(float(error)) for error in last.prediction_error]
         best = last.isel(ensemble=shown.index(shown[int(last.prediction_error.argmin("ensemble"))]))
         most, least = ("at most ", "at least ") if best.is_bound else ("", "")
         error = most + interval(*(float(best[f"prediction_error{end}"]) for end in ("", "_lower", "_upper")))
-        share = 1.0 - float(best.prediction_error) / variance
+        share = 1.0 - best.prediction_error / variance
         # A bound may lie far above the error, so that it loses against nothing.
         bounds = last.ensemble.values[last.is_bound.values.astype(bool)]
         rivals = [name for name in bounds if name != best.ensemble]
@@ -115,7 +104,7 @@ def forecast_sentences(curves: xr.Dataset) -> list[str]:
     if "effective_samples" in curves:  # forecasts for new groups have no estimate of the noise
         told.append(
             f"Errors are those on new groups. The labels have variance {plain(variance)}; the {attributes['n_pilot']} "
-            f"rows are worth about {float(curves.effective_samples.median()):.0f} independent ones."
+            f"rows are worth about {curves.effective_samples.median():.0f} independent ones."
         )
     else:
         bounds = (min(attributes[f"label_noise{end}"] ** 2, variance) for end in ("", "_lower", "_upper"))
@@ -124,34 +113,34 @@ def forecast_sentences(curves: xr.Dataset) -> list[str]:
             f"The labels have variance {plain(variance)}, of which about {noise / variance:.0%} is label noise, "
             f"{interval(noise, low, high)}: more samples do not remove it."
         )
-    if not bool(curves.in_reach.all()):
+    if not curves.in_reach.all():
         told.append("A dash marks what is out of reach of these rows.")
-    if bool(curves.is_bound.any()):
+    if curves.is_bound.any():
         told.append("≤ marks an upper bound, because the best ridge is smaller than these rows can judge.")
     return told
 
 
 def _advice(ranking: xr.Dataset) -> Report:
     """Candidates with their forecast errors, the advice first."""
-    attributes, names = ranking.attrs, [str(name) for name in ranking.candidate.values]
+    attributes, names = ranking.attrs, ranking.candidate.values.tolist()
     error, lower, upper = (ranking[f"prediction_error{end}"].values for end in ("", "_lower", "_upper"))
-    unit, told = unit_of(float(upper[:_ROWS_OF_UNIT].max()))
-    variance = float(attributes["target_variance"])
+    unit, told = unit_of(upper[:_ROWS_OF_UNIT].max())
+    variance = attributes["target_variance"]
     gains = zip(ranking.gain.values, ranking.gain_standard_error.values, strict=True)
-    columns = {
+    table = {
         "ensemble": names,
         "λ": [plain(ridge, 2) for ridge in ranking.ridge.values],
         "squared error": [*map(short_interval, error / unit, lower / unit, upper / unit)],
         "gain": [percent(gain, spread) if gain > -_MANY else "-" for gain, spread in gains],
     }
     if "class_names" not in attributes:
-        columns["R²"] = [f"{1 - each / variance:.2f}" for each in error]
+        table["R²"] = [f"{1 - each / variance:.2f}" for each in error]
     if attributes["n_samples"] != attributes["n_pilot"]:
-        columns["now"] = [plain(now) for now in ranking.pilot_prediction_error.values / unit]
+        table["now"] = [plain(now) for now in ranking.pilot_prediction_error.values / unit]
     if "misclassification" in ranking:
-        columns["wrong"] = ["" if np.isnan(share) else f"{share:.1%}" for share in ranking.misclassification.values]
-    if not bool(ranking.in_reach.all()):
-        columns["reach"] = ["yes" if inside else "no" for inside in ranking.in_reach.values]
+        table["wrong"] = ["" if np.isnan(share) else f"{share:.1%}" for share in ranking.misclassification.values]
+    if not ranking.in_reach.all():
+        table["reach"] = ["yes" if inside else "no" for inside in ranking.in_reach.values]
     size = counted(round(attributes["n_samples"]), "sample")
     picture = panel(
         "candidates, the advice first",
@@ -162,8 +151,7 @@ def _advice(ranking: xr.Dataset) -> Report:
     )
     order = "the advice first, the others by the upper end of the interval"
     title = f"forecast with {size}; {order}{told and f'; errors{told}'}"
-    rows = list(zip(*columns.values(), strict=True))
-    return title, list(map(str, ranking.reasons.values)), [picture], list(columns), rows
+    return Report(title, ranking.reasons.values.tolist(), [picture], table)
 
 
 _OWN_RIDGES = "each member at its own λ*"
@@ -174,38 +162,37 @@ def _predicted(curves: xr.Dataset) -> Report:
     names, table = [f"λ = {ridge:g}" for ridge in curves.ridge.values], curves.risk.values
     if "risk_at_optimal_ridge" in curves:
         names, table = [*names, _OWN_RIDGES], np.vstack([table, curves.risk_at_optimal_ridge.values])
-    cells = [[plain(value, 4) for value in row] for row in table]
+    cells = {name: [plain(value, 4) for value in row] for name, row in zip(names, table, strict=True)}
     thresholds = [plain(nu) for nu in np.unique(curves.subset_fraction.values.round(12))]
     sentence = f"Without a ridge the error would be infinite at the members' thresholds α = {listed(thresholds)}."
     title = f"Predicted risk of {counted(curves.sizes['member'], 'member')}"
-    return _curves(title, curves.sample_ratio, ("α = P/M", "samples per feature"), names, sentence, cells, table)
+    return _curves(title, curves.sample_ratio, ("α = P/M", "samples per feature"), sentence, cells, table)
 
 
 def _simulated(curves: xr.Dataset) -> Report:
     """Mean risks of trained ensembles with their standard errors."""
     n, names = curves.sizes["trial"], [f"λ = {ridge:g}" for ridge in curves.ridge.values]
     mean, error = curves.risk.mean("trial").values, curves.risk.std("trial", ddof=1).values / n**0.5
-    cells = [list(map(_with_error, *parts)) for parts in zip(mean, error, strict=True)]
+    cells = {name: [*map(_with_error, *parts)] for name, *parts in zip(names, mean, error, strict=True)}
     title = f"Risk of trained ensembles, {counted(n, 'trial')}"
     sentence = f"Standard errors are over {counted(n, 'trial')}; the points of one curve share samples."
-    labels, bounds = ("samples P", "training samples"), (mean - error, mean + error)
-    return _curves(title, curves.n_samples, labels, names, sentence, cells, mean, *bounds)
+    labels = ("samples P", "training samples")
+    return _curves(title, curves.n_samples, labels, sentence, cells, mean, mean - error, mean + error)
 
 
 def _curves(
     title: str,
     across: xr.DataArray,
     labels: tuple[str, str],
-    names: Sequence[str],
     sentence: str,
-    cells: Sequence[Sequence[str]],
+    cells: dict[str, list[str]],
     table: FloatArray,
     *bounds: FloatArray,
 ) -> Report:
     """Curves over samples, a row of `table` for each; `labels` name the axis and, in a sentence, the unit."""
-    at = across.values.astype(float)
-    last, finite = int(np.argmax(at)), np.isfinite(at)
-    best = int(np.argmin(table[:, last]))
+    at, names = across.values.astype(float), list(cells)
+    last, finite = np.argmax(at), np.isfinite(at)
+    best = np.argmin(table[:, last])
     lowest = f"At {_place(at[last])} {labels[1]} the error is lowest for {names[best]}: {plain(table[best, last])}."
     lines = [
         line(name, *(part[finite] for part in parts), dashed=name == _OWN_RIDGES)
@@ -213,8 +200,7 @@ def _curves(
     ]
     y = {"label": "generalization error E", "log": exceeds(table[:, finite], 10)}
     picture = panel("learning curves", {"label": labels[0]}, y, at[finite], lines)
-    rows = list(zip(map(_place, at), *cells, strict=True))
-    return title, [lowest, sentence], [picture], [labels[0], *names], rows
+    return Report(title, [lowest, sentence], [picture], {labels[0]: [_place(x) for x in at], **cells})
 
 
 def _place(x: float) -> str:
@@ -229,47 +215,41 @@ def _with_error(mean: float, error: float) -> str:
 def _phase(diagram: xr.Dataset) -> Report:
     """Best ensemble sizes, as a map over two axes or as a table."""
     sizes = diagram.optimal_n_members
-    axes = [str(name) for name in sizes.dims if np.isfinite(sizes[name].values).sum() > 1]
-    one, some, all_of = (float((diagram.phase == code).mean()) for code in range(3))
+    axes = [name for name in sizes.dims if np.isfinite(sizes[name]).sum() > 1]
+    one, some, all_of = ((diagram.phase == code).mean() for code in range(3))
     sentence = (
         f"One member is best on {one:.0%} of this grid, a larger finite number on {some:.0%}, and on {all_of:.0%} more "
         "members are always better."
     )
     panels = []
     if sizes.ndim == 2 and len(axes) == 2:
-        labels = [str(sizes[name].attrs.get("long_name", name)) for name in (axes[1], axes[0])]
+        labels = [sizes[name].attrs.get("long_name", name) for name in (axes[1], axes[0])]
         panels.append(map_panel("best ensemble size k*", sizes, axes[1], axes[0], labels, 200))
-    places = list(np.ndindex(*sizes.shape))
-    rows = [
-        [
-            *(_place(sizes[name].values[i]) for name, i in zip(sizes.dims, place, strict=True)),
-            _place(sizes.values[place]),
-            plain(diagram.reduced_risk.values[place]),
-        ]
-        for place in (places[i] for i in thinned(len(places), 2000))
-    ]
-    columns = [*map(str, sizes.dims), "best size k*", "reduced risk"]
-    return "Best ensemble size", [sentence], panels, columns, rows
+    columns = {str(name): sizes[name].broadcast_like(sizes) for name in sizes.dims} | {"best size k*": sizes}
+    shown = thinned(sizes.size, 2000)
+    table = {name: [_place(x) for x in each.values.ravel()[shown]] for name, each in columns.items()}
+    table["reduced risk"] = [plain(risk) for risk in diagram.reduced_risk.values.ravel()[shown]]
+    return Report("Best ensemble size", [sentence], panels, table)
 
 
 def _demo(curves: xr.Dataset) -> Report:
     """Theory beside trained ensembles."""
-    n, names = curves.sizes["trial"], [str(name) for name in curves.ensemble.values]
+    n, names = curves.sizes["trial"], curves.ensemble.values.tolist()
     mean, error = curves.experiment.mean("trial").values, curves.experiment.std("trial", ddof=1).values / n**0.5
     sizes, theory = curves.n_samples.values.astype(np.float64), curves.theory.values
     at, lines = with_trials(names, curves.dense_samples.values.astype(np.float64), theory, sizes, mean, error)
     x, y = {"label": "training samples P"}, {"label": "generalization error E"}
-    columns, cells = ["samples"], [[*map(_place, sizes)]]
-    for name, *parts in zip(names, curves.theory_at_points.values, mean, error, strict=True):
-        columns += [f"{name}\ntheory", f"{name}\ntrained"]
-        cells += [[plain(value, 4) for value in parts[0]], list(map(_with_error, *parts[1:]))]
+    table = {"samples": [_place(size) for size in sizes]}
+    for name, predicted, *trained in zip(names, curves.theory_at_points.values, mean, error, strict=True):
+        table[f"{name}\ntheory"] = [plain(value, 4) for value in predicted]
+        table[f"{name}\ntrained"] = [*map(_with_error, *trained)]
     peaks = ", ".join(f"{plain(row.max())} ({name})" for name, row in zip(names, theory, strict=True))
     sentences = [
         "Equal members peak together at P = M/k; unequal ones spread the peak out.",
         f"The highest errors by theory are {peaks}. Points are means of {n} trained ensembles.",
     ]
     title = f"Error with M = {curves.attrs['n_features']} features: theory beside trained ensembles"
-    return title, sentences, [panel("learning curves", x, y, at, lines)], columns, list(zip(*cells, strict=True))
+    return Report(title, sentences, [panel("learning curves", x, y, at, lines)], table)
 
 
 _REPORTS = {

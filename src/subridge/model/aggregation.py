@@ -38,16 +38,10 @@ __all__ = [
 Loss: TypeAlias = tuple[float, float]
 
 EPS = float(np.finfo(np.float64).eps)
-# A non-negative minimum is found directly if every member has at least this share of its power to itself.
+# A non-negative minimum is found directly if no eigenvalue of the members' products, of unit size, is below this.
 _APART = 1e-4
-# An eigenvalue of a matrix of unit diagonal that rounding does not make negative. Far less than `_APART` asks for.
-_SINGULAR = 1e-10
 # Members whose outputs differ by less than this share of their power, 18 roundings, count as one and share its weight.
 ALIKE = 4e-15
-# One or two steps are enough; a cycle is left to a slower search.
-_MOST_STEPS = 20
-# Rounding error of a slope, relative to the terms of its sum.
-_ROUNDING = 1e-14
 _TINY = float(np.finfo(np.float64).tiny)
 # Outputs known only as a difference of the target's power and the error are mostly rounding error if their power is
 # below this share of the target's. They count as zero.
@@ -121,16 +115,15 @@ class MemberMoments:
         intercept their differences from the mean of the other samples. Weights of samples have shape (..., n). Moments
         of each target have an axis of C targets before the members.
         """
-        xp, totals = namespace_of(errors), to_numpy(sample_weights.sum(axis=-1))
-        if not bool((sample_weights == 1).all()):
+        if per_target:  # as many problems with one target
+            one_each = namespace_of(errors).moveaxis(errors, -2, -3)[..., None, :]
+            return cls.of_errors(one_each, targets[..., None, :], sample_weights[..., None, :])
+        totals = to_numpy(sample_weights.sum(axis=-1))
+        if not (sample_weights == 1).all():
             root = (sample_weights**0.5)[..., None, :]
             errors, targets = errors * root[..., None, :, :], targets * root
-        if per_target:
-            order = (*range(errors.ndim - 3), errors.ndim - 2, errors.ndim - 3, errors.ndim - 1)
-            errors, targets, totals = xp.permute_dims(errors, order), targets[..., None, :], totals[..., None]
-        else:
-            errors = errors.reshape((*errors.shape[:-2], -1))
-            targets = targets.reshape((*targets.shape[:-2], 1, -1))
+        errors = errors.reshape((*errors.shape[:-2], -1))
+        targets = targets.reshape((*targets.shape[:-2], 1, -1))
         across = errors.mT
         products = to_numpy(errors @ across) / totals[..., None, None]
         missed = to_numpy(targets @ across)[..., 0, :] / totals[..., None]
@@ -174,6 +167,11 @@ class MemberMoments:
         missed, v = self.with_target()
         return self.pairs + (v[..., None, None] - missed[..., None] - missed[..., None, :])
 
+    @property
+    def silence(self) -> FloatArray:
+        """Power of outputs that count as zero, shape (...)."""
+        return np.asarray(0.0 if self.outputs is not None else SILENT * self.with_target()[1])
+
     def with_target(self) -> tuple[FloatArray, FloatArray]:
         """`missed` and v; `ParameterError` if they are not known."""
         if self.missed is None or self.v is None:
@@ -212,10 +210,9 @@ class MemberMoments:
     def by_outputs(self, weights: FloatArray, outputs: Outputs) -> tuple[FloatArray, FloatArray]:
         """The risk from the outputs' own moments, and the size of its terms, infinite where the target's power is."""
         v = self.with_target()[1]
-        terms = weighted_pairs(weights, outputs.F).sum(axis=(-2, -1))
-        explained = weighted(weights, outputs.c).sum(axis=-1)
-        size = v + 2 * abs(explained) + abs(terms)
-        return np.asarray(v - 2 * explained + terms), np.where(np.isnan(size), np.inf, size)
+        explained, spread = linear(weights, outputs.c), quadratic(weights, outputs.F)
+        size = v + 2 * abs(explained) + abs(spread)
+        return v - 2 * explained + spread, np.where(np.isnan(size), np.inf, size)
 
 
 def weighted(weights: FloatArray, values: FloatArray) -> FloatArray:
@@ -226,6 +223,16 @@ def weighted(weights: FloatArray, values: FloatArray) -> FloatArray:
 def weighted_pairs(weights: FloatArray, pairs: FloatArray) -> FloatArray:
     """``w_r w_s X_rs``, shape (..., k, k), where 0 · inf counts as 0."""
     return weighted(outer(weights), pairs)
+
+
+def linear(weights: FloatArray, values: FloatArray) -> FloatArray:
+    """``wᵀx``, shape (...)."""
+    return np.asarray(weighted(weights, values).sum(axis=-1))
+
+
+def quadratic(weights: FloatArray, pairs: FloatArray) -> FloatArray:
+    """``wᵀXw``, shape (...)."""
+    return np.asarray(weighted_pairs(weights, pairs).sum(axis=(-2, -1)))
 
 
 def of_pairs(x: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
@@ -288,12 +295,12 @@ def least_along(A: FloatArray, b: FloatArray, usable: BoolArray, simplex: bool =
 
     A has shape (..., k, k); b, and which members are `usable`, (..., k). The others have weight zero.
     """
-    own, unit = np.linalg.diagonal(A), np.eye(A.shape[-1])
+    own, k = np.linalg.diagonal(A), A.shape[-1]
     perfect, usable = usable & (own <= 0) & (b > 0), usable & (own > 0)  # members without error share all of the weight
     # In units of the members' own errors, and the least unit over each. Other members are apart from these.
     size = np.sqrt(np.where(usable, own, 1.0))
     relative = np.where(usable, size.min(axis=-1, where=usable, initial=np.inf, keepdims=True) / size, 0.0)
-    A = np.where(outer(usable), (A + A.mT) / 2, unit)
+    A = np.where(outer(usable), (A + A.mT) / 2, np.eye(k))
     A, b = A / size[..., None] / size[..., None, :], b * relative
     b = b / np.maximum(abs(b).max(axis=-1, keepdims=True), _TINY)
     if simplex:
@@ -301,60 +308,31 @@ def least_along(A: FloatArray, b: FloatArray, usable: BoolArray, simplex: bool =
         y = minimum_nonnegative(A + outer(b), b)
     else:
         # Members that duplicate each other make A singular; the solution of least norm shares their weight.
-        inverse = np.linalg.pinv(A, rcond=len(unit) * EPS, hermitian=True)
-        y = np.asarray((inverse @ b[..., None])[..., 0], dtype=np.float64)
+        y = (np.linalg.pinv(A, rcond=k * EPS, hermitian=True) @ b[..., None])[..., 0]
     return np.where(perfect.any(axis=-1, keepdims=True), perfect, y * relative)
 
 
 def minimum_nonnegative(A: FloatArray, b: FloatArray) -> FloatArray:
-    """The minimum of ``yᵀAy - 2bᵀy`` over y ≥ 0, for semi-definite A of shape (..., k, k) and b (..., k)."""
-    shape, k = b.shape, b.shape[-1]
-    # In units of the diagonal, so that a shrunken member is as good as any other.
-    size = np.sqrt(np.linalg.diagonal(A))
-    A = (A / size[..., None] / size[..., None, :]).reshape(-1, k, k)
-    A, b = (A + A.mT) / 2, (b / size).reshape(-1, k)
-    found, known = least_nonnegative(A, b)
-    for i in np.flatnonzero(~known):
-        from scipy.optimize import nnls  # takes longer to import than all the rest
+    """The minimum of ``yᵀAy - 2bᵀy`` over y ≥ 0, for semi-definite A of shape (..., k, k) and b (..., k) of order one.
 
-        values, vectors = np.linalg.eigh(A[i])
-        # Below the floor an eigenvalue is noise, and so is b. It lets duplicates share their weight.
-        root, along = np.sqrt(np.maximum(values, ALIKE * values[-1])), vectors.T @ b[i]
-        found[i] = nnls(root[:, None] * vectors.T, np.where(abs(along) > ALIKE, along, 0.0) / root)[0]
-    return np.asarray(found.reshape(shape) / size)
+    It is ``A⁻¹b`` where no entry of this is negative and no member is explained by the others; else it is searched for.
 
-
-def least_nonnegative(A: FloatArray, b: FloatArray) -> tuple[FloatArray, BoolArray]:
-    """The minimum of ``yᵀAy - 2bᵀy`` over y ≥ 0 for many small problems at once.
-
-    A of unit diagonal has shape (m, k, k) and b (m, k). Returns solutions (m, k), and which of them were found (m,):
-    only those are sought in which no member is explained by the others. If ``A⁻¹b`` is not negative, it is the answer.
-    Otherwise negative entries are left out, and entries that would lower the sum are added, until nothing changes.
-
-    >>> least_nonnegative(np.array([[[1.0, 0.5], [0.5, 1.0]]] * 2), np.array([[1.0, 1.0], [1.0, 0.2]]))[0].round(3)
+    >>> minimum_nonnegative(np.array([[[1.0, 0.5], [0.5, 1.0]]] * 2), np.array([[1.0, 1.0], [1.0, 0.2]])).round(3)
     array([[0.667, 0.667],
            [1.   , 0.   ]])
     """
-    try:
-        solved: FloatArray = np.asarray(np.linalg.solve(A, b[:, :, None])[:, :, 0], dtype=np.float64)
-        known = np.linalg.diagonal(np.linalg.cholesky(A)).min(axis=1) ** 2 >= _APART
-    except np.linalg.LinAlgError:  # at least one is singular or indefinite: solve the others
-        sound = np.linalg.eigvalsh(A)[:, 0] > _SINGULAR
-        solved, known = np.zeros(b.shape), np.zeros(len(b), dtype=bool)
-        solved[sound], known[sound] = least_nonnegative(A[sound], b[sound])
-        return solved, known
-    rest = np.flatnonzero(known & (solved < 0).any(axis=1))
-    counted = solved[rest] > 0
-    solved[rest], known[rest] = 0.0, False
-    for _ in range(_MOST_STEPS):
-        apart = np.where(outer(counted), A[rest], np.eye(A.shape[-1]))
-        y = np.linalg.solve(apart, np.where(counted, b[rest], 0.0)[:, :, None])[:, :, 0]
-        slope, terms = (A[rest] @ y[:, :, None])[:, :, 0] - b[rest], abs(y).max(axis=1)[:, None] + abs(b[rest])
-        wrong = np.where(counted, y < 0, slope < -_ROUNDING * y.shape[1] * terms)
-        done = ~wrong.any(axis=1)
-        solved[rest[done]], known[rest[done]] = y[done], True
-        rest, counted = rest[~done], (counted ^ wrong)[~done]
-    return solved, known
+    values, vectors = np.linalg.eigh(A)
+    # Below the floor an eigenvalue is noise, and so is b. It lets duplicates share their weight.
+    root = np.sqrt(np.maximum(values, ALIKE * values[..., -1:]))
+    along = (vectors.mT @ b[..., None])[..., 0]
+    along = np.where(abs(along) > ALIKE, along, 0.0) / root
+    y: FloatArray = np.asarray((vectors @ (along / root)[..., None])[..., 0], dtype=np.float64)
+    for place in np.argwhere((values[..., 0] < _APART) | (y < 0).any(axis=-1)):
+        from scipy.optimize import nnls  # takes longer to import than all the rest
+
+        i = tuple(place)
+        y[i] = nnls(root[i][:, None] * vectors[i].T, along[i])[0]
+    return y
 
 
 @dataclass(frozen=True, eq=False)
@@ -547,7 +525,7 @@ class Aggregation(Fingerprinted, ABC):
         found = MemberMoments.of_errors(errors, targets, sample_weights, per_target=self.per_target)
         if independent is None:
             return found
-        return replace(found, behind=independent * (1 if self.per_target else int(errors.shape[-2])))
+        return replace(found, behind=independent * (1 if self.per_target else errors.shape[-2]))
 
     def n_fitted(self, weights: FloatArray) -> FloatArray:
         """How many numbers were fitted to get these weights.
@@ -564,7 +542,7 @@ class Aggregation(Fingerprinted, ABC):
         """
         if self.equal_weights:
             return np.full(weights.shape[:-1], float(self.fits_weights))
-        return np.asarray(np.maximum((weights != 0).sum(axis=-1) - float(self.sums_to_one), 0.0))
+        return np.asarray(np.maximum((weights != 0).sum(axis=-1) - self.sums_to_one, 0.0))
 
     def settle(self, moments: MemberMoments) -> Settled:
         """Weights, and the error to expect of them on new samples, by which a ridge is chosen.
@@ -713,16 +691,13 @@ class FittedAggregation(LinearAggregation):
         start = self.simpler.settle(moments)
         gain = np.maximum(start.least - apparent, 0.0)
         extra = np.maximum(d - start.n_fitted, 1.0)  # to put all weight on one member is a choice, too
-        noise = gain_of_noise(apparent, moments.v, extra, labels_behind(best, moments.behind))
+        # Labels behind the weighted sum: the weighted harmonic mean over members that have any.
+        counted = np.where(moments.behind > 0, best, 0.0)
+        n = counted.sum(axis=-1) / np.maximum(quotient(counted, moments.behind).sum(axis=-1), _TINY)
+        noise = gain_of_noise(apparent, moments.v, extra, n)
         share = np.where(gain > noise, 1 - quotient(np.minimum(noise, gain), gain), 0.0)
         weights = start.weights + share[..., None] * (best - start.weights)
         return Settled(weights, apparent, start.expected - gain * share**2, d)
-
-
-def labels_behind(weights: FloatArray, behind: FloatArray) -> FloatArray:
-    """Independent labels behind a weighted sum, shape (...): the weighted harmonic mean over members that have any."""
-    counted = np.where(behind > 0, weights, 0.0)
-    return np.asarray(counted.sum(axis=-1) / np.maximum(quotient(counted, behind).sum(axis=-1), _TINY))
 
 
 def gain_of_noise(apparent: FloatArray, power: FloatArray | None, d: FloatArray, n: FloatArray) -> FloatArray:
@@ -761,14 +736,13 @@ class Scaled(FittedAggregation):
     name = "scaled"
     equal_weights = True
 
+    @np.errstate(invalid="ignore", divide="ignore")
     def best(self, moments: MemberMoments) -> FloatArray:
         _, v = moments.with_target()
-        with np.errstate(invalid="ignore", divide="ignore"):
-            c, F = moments.c.mean(axis=-1), moments.F.mean(axis=(-2, -1))
-            scale, least = np.maximum(c, 0.0) / F, SILENT * v if moments.outputs is None else 0.0
+        c, F = moments.c.mean(axis=-1), moments.F.mean(axis=(-2, -1))
         # A ridgeless member at its threshold has F = ∞ and s = 0; at v = ∞ any scale but one is infinitely bad.
-        scale = np.where(np.isinf(v) | (least >= F), 1.0, scale)
-        return np.broadcast_to(scale[..., None] / moments.n_members, moments.pairs.shape[:-1]).copy()
+        scale = np.where(np.isinf(v) | (moments.silence >= F), 1.0, np.maximum(c, 0.0) / F)
+        return np.full(moments.pairs.shape[:-1], scale[..., None] / moments.n_members)
 
 
 class Simplex(FittedAggregation):
@@ -792,7 +766,7 @@ class Simplex(FittedAggregation):
 
     def best(self, moments: MemberMoments) -> FloatArray:
         usable = np.isfinite(np.linalg.diagonal(moments.pairs))
-        hopeless = np.asarray(~usable.any(axis=-1))[..., None, None]
+        hopeless = ~usable.any(axis=-1)[..., None, None]
         return member_weights(np.where(hopeless, np.eye(moments.n_members), moments.pairs))
 
 
@@ -830,12 +804,11 @@ class Free(FittedAggregation):
         # What a member misses is known up to the rounding of v, and so `lost` up to that of the two together.
         smaller = ~endless[..., None] & (abs(F) + abs(kept) < abs(E) + np.add(*of_pairs(abs(missed))))
         apart = np.where(smaller, F - kept, E - np.where(endless[..., None], 0.0, lost))
-        powers, errors = (np.linalg.diagonal(each) for each in (F, E))
-        heard = endless | (powers > (SILENT * power if moments.outputs is None else 0.0))
-        usable = heard & (power > 0) & np.isfinite(errors)
+        heard = endless | (np.linalg.diagonal(F) > moments.silence[..., None])
+        usable = heard & (power > 0) & np.isfinite(np.linalg.diagonal(E))
         # With cᵀw = v given, the risk of the best multiple of w falls with wᵀ(F - ccᵀ/v)w.
         w = least_along(apart, np.where(usable, b, 0.0), usable)
-        explained, spread = weighted(w, b).sum(axis=-1), weighted_pairs(w, apart).sum(axis=(-2, -1))
+        explained, spread = linear(w, b), quadratic(w, apart)
         # By Cauchy and Schwarz what is apart is not negative; rounding may make it so.
         scale = np.where(explained > 0, 1 / (explained + np.maximum(spread, 0.0) / v / explained), 0.0)
         return w * scale[..., None]
@@ -897,7 +870,7 @@ def misclassified_share(decided: Array, targets: Array, sample_weights: Array) -
     """Share of samples whose class is not the largest target; one-hot targets of shape (n_classes, n)."""
     wrong = decided != first_largest(targets)
     share = float((sample_weights * wrong).sum() / sample_weights.sum())
-    return float(np.round(share, 12))  # equal counts must compare equal whatever the order of summation
+    return round(share, 12)  # equal counts must compare equal whatever the order of summation
 
 
 class Majority(Aggregation):
@@ -935,7 +908,8 @@ class Majority(Aggregation):
         array, shape (n_classes, n)
             Votes of every class.
         """
-        xp, votes, sums = namespace_of(outputs), vote_counts(outputs), namespace_of(outputs).sum(outputs, axis=0)
+        xp, votes = namespace_of(outputs), vote_counts(outputs)
+        sums = xp.sum(outputs, axis=0)
         decision = votes + sums / (3 * (1 + abs(sums)))
         winner, largest = most_votes(votes, sums), xp.max(decision, axis=0)
         hidden = first_largest(decision) != winner
@@ -992,7 +966,7 @@ class WeightedMajority(Majority):
         >>> WeightedMajority.of_weights(np.array([0.6, 0.2])).vote_weights
         (1.5, 0.5)
         """
-        total = float(weights.sum())
+        total = weights.sum()
         return cls(tuple(weights * (len(weights) / total) if total > 0 else np.ones(len(weights))))
 
     def combine(self, outputs: Array, weights: FloatArray | None = None) -> Array:

@@ -52,12 +52,12 @@ def refuse_odd_values(name: str, value: ArrayLike) -> None:
         raise ParameterError(f"{name} must be a number or an array of numbers, got {value!r}")
     if isinstance(value, np.ma.MaskedArray) and np.ma.getmaskarray(value).any():
         raise DataError(f"{name} is a masked array with hidden values; drop them, or fill them in by .filled(value)")
-    kind = value.dtype.kind if isinstance(value, np.ndarray | np.generic) else None
-    if kind is None and isinstance(value, list | tuple):
-        try:
-            kind = np.asarray(value).dtype.kind
-        except ValueError:  # ragged; the conversion says so
-            return
+    if not isinstance(value, np.ndarray | np.generic | list | tuple):
+        return
+    try:
+        kind = np.asarray(value).dtype.kind
+    except ValueError:  # ragged; the conversion says so
+        return
     if kind in _ODD_KINDS:
         raise DataError(f"{name} holds {_ODD_KINDS[kind]}, not real numbers; convert it to floats first")
     if kind == "O":
@@ -82,9 +82,9 @@ def non_negative(name: str, value: ArrayLike) -> FloatArray:
 
 def within(name: str, value: ArrayLike, low: float, high: float) -> FloatArray:
     array = finite_array(name, value)
-    if (array < low).any() or (array > high).any():
-        worst = array.flat[int(np.argmax(np.maximum(low - array, array - high)))]
-        raise ParameterError(f"{name} must lie in [{low:g}, {high:g}], got {worst:g}")
+    beyond = np.maximum(low - array, array - high)
+    if (beyond > 0).any():
+        raise ParameterError(f"{name} must lie in [{low:g}, {high:g}], got {array.flat[beyond.argmax()]:g}")
     return array
 
 
@@ -112,12 +112,12 @@ def positive_integer(name: str, value: int, most: int | None = None) -> int:
 def ascending_integers(name: str, value: ArrayLike) -> tuple[int, ...]:
     """A grid of counts, such as training-set sizes."""
     array = np.atleast_1d(real_array(name, value))
-    whole = np.isfinite(array).all() and (array < 1e15).all()
-    if array.ndim != 1 or not array.size or not whole or (array != np.round(array)).any() or (array < 1).any():
+    whole = (array >= 1) & (array < 1e15) & (array == np.round(array))
+    if array.ndim != 1 or not array.size or not whole.all():
         raise ParameterError(f"{name} must be positive integers, got {value!r}")
     if (np.diff(array) <= 0).any():
         raise ParameterError(f"{name} must be strictly ascending, got {array.tolist()}; sort it and drop repeats")
-    return tuple(int(item) for item in array)
+    return tuple(array.astype(int).tolist())
 
 
 def one_of(name: str, value: str, allowed: tuple[str, ...]) -> str:

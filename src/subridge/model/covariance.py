@@ -210,8 +210,8 @@ class Dense(Covariance):
         matrix = finite_array("covariance", self.matrix)
         if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1] or not matrix.size:
             raise CovarianceError(f"covariance must be a square matrix, got shape {matrix.shape}")
-        scale = float(abs(matrix).max())
-        asymmetry = float(abs(matrix - matrix.T).max())
+        scale = abs(matrix).max()
+        asymmetry = abs(matrix - matrix.T).max()
         if asymmetry > _SEMIDEFINITE_SLACK * scale:
             raise CovarianceError(
                 f"covariance must be symmetric, but entries differ from their mirror by up to {asymmetry:.3g}; "
@@ -220,7 +220,7 @@ class Dense(Covariance):
         # Cholesky of the slightly lifted matrix is ten times cheaper than its eigenvalues.
         lifted = matrix + _SEMIDEFINITE_SLACK * scale * np.eye(len(matrix))
         if scale > 0 and scipy.linalg.lapack.dpotrf(lifted, overwrite_a=True)[1]:
-            lowest = float(scipy.linalg.eigvalsh(matrix, subset_by_index=[0, 0])[0])
+            lowest = scipy.linalg.eigvalsh(matrix, subset_by_index=[0, 0])[0]
             raise CovarianceError(
                 f"covariance must be positive semi-definite, but its smallest eigenvalue is {lowest:.3g}; "
                 "clip negative eigenvalues, or check how it was estimated"
@@ -377,7 +377,7 @@ def low_rank(factor: ArrayLike, variances: ArrayLike = 0.0) -> LowRankPlusDiagon
     """
     F, d = finite_array("factor", factor), finite_array("variances", variances)
     F = F.reshape(-1, 1) if F.ndim < 2 else F
-    return LowRankPlusDiagonal(np.full(len(F), float(d)) if d.ndim == 0 else d, F)
+    return LowRankPlusDiagonal(d if d.ndim else np.full(len(F), d), F)
 
 
 def diagonal(variances: ArrayLike) -> LowRankPlusDiagonal:

@@ -228,7 +228,7 @@ class SubsetPlan(Fingerprinted):
         member = np.zeros((self.n_members, self.n_features))
         for r, index in enumerate(self.measurements):
             member[r, index] = 1.0
-        return _read_only(np.asarray(member @ member.T / self.n_features))
+        return _read_only(member @ member.T / self.n_features)
 
     def measure(self, member: int, X: Array) -> Array:
         """What a member sees of samples: ``A_r x`` for every row x of X.

@@ -95,7 +95,7 @@ def moments_of_blocks(blocks: Iterable[tuple[ArrayLike, ArrayLike]]) -> SampleMo
     if n < 3:
         raise DataError(f"moments need at least 3 rows, got {n}")
     second = (sums[:-1] - sums[-1] * (sums[-1] / n)[:, None]) / (n - 1)
-    return SampleMoments(float(n - 1), second[:M, :M], second[:M, M:], np.diagonal(second)[M:], targets.ndim == 2)
+    return SampleMoments(n - 1, second[:M, :M], second[:M, M:], np.diagonal(second)[M:], targets.ndim == 2)
 
 
 def eigenbasis(moments: SampleMoments) -> Eigenbasis:
@@ -163,12 +163,12 @@ def left_out_excess(X: FloatArray, y: FloatArray, moments: SampleMoments) -> flo
         return 0.0
     basis = eigenbasis(moments)
     l, b = basis.values, basis.loadings
-    residual = moments.power.sum() - (((l + 2 * basis.ridges[:, None]) / (l + basis.ridges[:, None]) ** 2) @ b**2).sum(
-        1
-    )
-    best = int(np.argmin(residual / basis.share**2))
-    R = 1 / (l + basis.ridges[best])
+    ridges = basis.ridges[:, None]
+    residual = moments.power.sum() - ((l + 2 * ridges) / (l + ridges) ** 2 @ b**2).sum(axis=1)
+    best = np.argmin(residual / basis.share**2)
+    R = 1 / (l + ridges[best])
     Z = (X - X.mean(axis=0)) @ basis.vectors
     errors = np.sum((y - y.mean(axis=0) - (Z * R) @ b) ** 2, axis=1)
     leverage = (Z**2 @ R + 1) / len(X)
-    return float(np.mean(errors / (1 - leverage) ** 2) / (np.mean(errors) / (1 - leverage.mean()) ** 2) - 1)
+    mean = errors.mean() / (1 - leverage.mean()) ** 2
+    return float(np.mean(errors / (1 - leverage) ** 2) / mean - 1)

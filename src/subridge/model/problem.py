@@ -211,11 +211,8 @@ class Problem(Fingerprinted):
         >>> found.teacher_weights.round(3), float(found.label_noise.round(3))
         (array([0.707, 0.   ]), 0.707)
         """
-        Sigma, b, v = (
-            dense(within("covariance", covariance, -1e100, 1e100)),
-            within("cross", cross, -1e100, 1e100),
-            non_negative("power", power),
-        )
+        Sigma = dense(within("covariance", covariance, -1e100, 1e100))
+        b, v = within("cross", cross, -1e100, 1e100), non_negative("power", power)
         if b.ndim not in (1, 2) or len(b) != Sigma.n_features or v.shape != b.shape[1:]:
             raise DataError(
                 f"cross must have shape ({Sigma.n_features},) or ({Sigma.n_features}, C) and power () or (C,), "
@@ -337,11 +334,15 @@ class EquicorrelatedProblem(Fingerprinted):
             If a field is an array of several values, or `n_features` is not a positive integer.
         """
         M = positive_integer("n_features", n_features, MOST_FEATURES)
-        values = {field.name: getattr(self, field.name) for field in fields(self)}
-        for name, value in values.items():
+        values = []
+        for field in fields(self):
+            value = getattr(self, field.name)
             if value.size != 1:
-                raise ParameterError(f"{name} must be a scalar to realise a finite problem, got shape {value.shape}")
-        s, c, omega, rho, zeta = (float(value.reshape(())) for value in values.values())
+                raise ParameterError(
+                    f"{field.name} must be a scalar to realise a finite problem, got shape {value.shape}"
+                )
+            values.append(value.item())
+        s, c, omega, rho, zeta = values
         if omega > 1e100:
             raise ParameterError(f"feature_noise must be at most 1e100 to realise a finite problem, got {omega:g}")
         w_0 = stream(seed).standard_normal(M)

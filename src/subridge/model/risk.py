@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from subridge.arrays.types import ArrayLike, FloatArray
-from subridge.model.aggregation import ALIKE, EPS, Aggregation, MemberMoments, weighted, weighted_pairs
+from subridge.model.aggregation import ALIKE, EPS, Aggregation, MemberMoments, linear, quadratic
 from subridge.model.checks import Shown, finite_array, in_short, real_array
 from subridge.model.errors import ParameterError
 
@@ -234,13 +234,11 @@ def _total_and_bound(
     with np.errstate(invalid="ignore", divide="ignore", over="ignore"):
         # Members that count as one cost up to this share of what they err, or of what they output.
         alike = 2 * moments.n_members * ALIKE
-        error = (
-            weighted_pairs(w, rounding).sum(axis=(-2, -1)) + alike * size + np.where(apart, 32 * EPS * rest * v, 0.0)
-        )
+        error = quadratic(w, rounding) + alike * size + np.where(apart, 32 * EPS * rest * v, 0.0)
         if outputs is not None:
             other, size = moments.by_outputs(weights, outputs)
-            c, dc = weighted(weights, outputs.c).sum(axis=-1), weighted(w, outputs.dc).sum(axis=-1)
-            F, dF = (weighted_pairs(w, each).sum(axis=(-2, -1)) for each in (abs(outputs.F), outputs.dF))
+            c, dc = linear(weights, outputs.c), linear(w, outputs.dc)
+            F, dF = quadratic(w, abs(outputs.F)), quadratic(w, outputs.dF)
             wrong = dF + 2 * dc + 4 * EPS * size + alike * F
             better = wrong < error
             # What is missed is as uncertain as what is explained. Weights that sum to one miss nothing.

@@ -120,7 +120,7 @@ def moments_at_test(problem: Problem, test: TestLaw) -> MomentsAtTest:
     law = test if isinstance(test, Problem) else problem
     if isinstance(test, MeanShift):
         law = problem if test.problem is None else test.problem
-    if not isinstance(test, Problem | DeadFeatures | MeanShift) or not isinstance(law, Problem):
+    if not isinstance(test, TestLaw) or not isinstance(law, Problem):
         raise ParameterError(
             f"test must be a Problem, sr.DeadFeatures or sr.MeanShift, got {test!r}; "
             "an EquicorrelatedProblem becomes a Problem by realise(n_features)"

@@ -28,21 +28,19 @@ def read_spaces(spaces: Spaces, n_features: int, names: Sequence[str] | None = N
     if not isinstance(spaces, Mapping) or not spaces:
         raise SubsetError(f"spaces must be a mapping from names to columns with at least one space, got {spaces!r}")
     known = [] if names is None else list(names)
-    words = [each for each in (REST,) if each not in known]  # a column of that name is that column
-    is_rest = {name: value is ... or (isinstance(value, str) and value in words) for name, value in spaces.items()}
-    if sum(is_rest.values()) > 1:
-        raise SubsetError(f"only one space can be all the rest, got {listed(name for name in spaces if is_rest[name])}")
-    found = {
-        name: read_columns(f"space {name!r}", value, n_features, names)
-        for name, value in spaces.items()
-        if not is_rest[name]
-    }
-    taken = np.concatenate([*found.values(), np.empty(0, dtype=np.int64)])
-    left = np.setdiff1d(np.arange(n_features), taken)
-    return {
-        name: feature_indices(f"space {name!r} (all the rest)", left, n_features) if is_rest[name] else found[name]
-        for name in spaces
-    }
+    words = {REST}.difference(known)  # a column of that name is that column
+    rest = [name for name, value in spaces.items() if value is ... or (isinstance(value, str) and value in words)]
+    if len(rest) > 1:
+        raise SubsetError(f"only one space can be all the rest, got {listed(rest)}")
+    found = dict[str, IntArray]()
+    left = np.ones(n_features, dtype=bool)
+    for name in sorted(spaces, key=rest.__contains__):  # all the rest is what the others leave
+        if name in rest:
+            found[name] = feature_indices(f"space {name!r} (all the rest)", left, n_features)
+        else:
+            found[name] = read_columns(f"space {name!r}", spaces[name], n_features, names)
+            left[found[name]] = False
+    return {name: found[name] for name in spaces}
 
 
 def read_columns(label: str, columns: Columns, n_features: int, names: Sequence[str] | None = None) -> IntArray:

@@ -209,7 +209,7 @@ class Dirichlet(NamedStrategy):
         if self.fraction_spread < 1e-8:  # below any rounding to whole features; its inverse square overflows
             return np.full(shape, 1 / self.n_members)
         concentration = np.full(self.n_members, self.fraction_spread**-2)  # (σk)⁻², sec. C (HomHetEnsemblingSection)
-        fractions = np.asarray(stream(seed).dirichlet(concentration, shape[:-1]))
+        fractions = stream(seed).dirichlet(concentration, shape[:-1])
         if not (abs(fractions.sum(axis=-1) - 1) < 1e-6).all():  # all shares underflow to zero, or are NaN
             raise ParameterError(f"fraction_spread={self.fraction_spread:g} leaves no member with features; lower it")
         return fractions
@@ -483,8 +483,8 @@ def _disjoint_plan(shares: FloatArray, n_features: int, rng: np.random.Generator
     sizes = np.maximum(np.floor(wanted).astype(np.int64), 1)
     while sizes.sum() > M:  # features of members lifted to one come from the member furthest above its share
         surplus = np.where(sizes > 1, sizes - wanted, -np.inf)
-        sizes[int(np.argmax(surplus))] -= 1
-    left = M - int(sizes.sum())
+        sizes[np.argmax(surplus)] -= 1
+    left = M - sizes.sum()
     sizes[np.argsort(sizes - wanted, kind="stable")[:left]] += 1
     parts = np.split(rng.permutation(M), np.cumsum(sizes)[:-1])
     return SubsetPlan.from_indices([np.sort(part) for part in parts], M)
@@ -511,7 +511,7 @@ def _sizes_of(options: StrategyOptions) -> tuple[int, ...]:
     if given is not None:
         refuse_odd_values("subset_sizes", given)
     try:
-        wanted = np.broadcast_to(np.asarray(1 / k if given is None else given), (k,))
+        wanted = np.broadcast_to(1 / k if given is None else given, (k,))
     except ValueError as error:
         raise ParameterError(f"subset_sizes must be one size or one per member ({k}), got {given!r}") from error
     if wanted.dtype.kind == "f":

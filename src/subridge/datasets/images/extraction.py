@@ -205,7 +205,7 @@ def extract(pictures: Pictures, out: Path, extraction: Extraction, *, skip_unrea
     compute = seen_by.build(extraction.weights, extraction.device)
     tasks = TaskStore(unfinished(out), fingerprint((identity, __version__)), _BATCH, f"{another}, or another version")
     n_images, versions = len(pictures.labels), {}
-    batches = [range(start, min(start + _BATCH, n_images)) for start in range(0, n_images, _BATCH)]
+    batches = [range(n_images)[start : start + _BATCH] for start in range(0, n_images, _BATCH)]
     done = dict(tasks.sound(batches, ("features", "usable")))
     with ProgressBar("images", len(batches), len(done)) as bar:
         for batch in batches:
@@ -229,8 +229,8 @@ def extract(pictures: Pictures, out: Path, extraction: Extraction, *, skip_unrea
         with suppress(PackageNotFoundError):
             versions[package] = version(package)
     attributes = extraction.describe() | {
-        "class_names": list(pictures.class_names),
-        "images": list(pictures.identity),
+        "class_names": pictures.class_names,
+        "images": pictures.identity,
         "versions": versions,
         "fingerprint": identity,
     }

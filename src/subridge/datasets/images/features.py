@@ -50,7 +50,7 @@ def read_features(path: str | Path) -> StoredFeatures:
         if unfinished(place).exists() and not is_store(place):
             raise StoreError(f"{path} is not finished; run the same extraction again to go on")
     try:
-        group = zarr.open_group(str(place), mode="r", use_consolidated=False)
+        group = zarr.open_group(place, mode="r", use_consolidated=False)
         attributes = dict(group.attrs)
     except Exception as error:  # whatever reading another folder, or altered text, can raise
         raise StoreError(f"{path} is not a store of features, or damaged; check the path") from error
@@ -61,7 +61,7 @@ def read_features(path: str | Path) -> StoredFeatures:
             f"{version}; it reads {SCHEMA}, {_VERSION}); check the path, or extract the features again"
         )
     try:
-        arrays = {name: np.asarray(group[name][:]) for name in _ARRAYS}
+        arrays = {name: group[name][:] for name in _ARRAYS}
         written = attributes.pop("attributes_digest"), attributes["contents_digest"], arrays["done"].tolist()
         digests = _digests_of_batches(arrays, attributes["fingerprint"], attributes["block"])
         is_sound = written == (_digest_of_text(attributes), _digest_of_contents(group, arrays), digests)
@@ -87,7 +87,7 @@ def write_features(path: Path, arrays: Arrays, attributes: dict[str, Json], bloc
     with clear_errors(path):
         path.parent.mkdir(parents=True, exist_ok=True)
         try:
-            group = zarr.create_group(store=str(scratch), zarr_format=3)
+            group = zarr.create_group(store=scratch, zarr_format=3)
             for name, values in (arrays | {"done": digests}).items():
                 chunks = (min(block, len(values)), *values.shape[1:])
                 names = ("image", "feature")[: values.ndim] if name != "done" else ("task",)

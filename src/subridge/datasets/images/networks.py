@@ -58,8 +58,7 @@ class Preprocessing:
         # The longer side is cut, not rounded, as torchvision does.
         scale = self.resize / min(width, height)
         target = (self.resize, int(height * scale)) if width <= height else (int(width * scale), self.resize)
-        kind = Image.Resampling.BICUBIC if self.interpolation == "bicubic" else Image.Resampling.BILINEAR
-        resized = rgb.resize(target, kind) if rgb.size != target else rgb
+        resized = rgb.resize(target, Image.Resampling[self.interpolation.upper()])
         left, top = (round((side - self.crop) / 2) for side in resized.size)
         square = np.asarray(resized.crop((left, top, left + self.crop, top + self.crop)), dtype=np.float32)
         normalised = (square / np.float32(255) - np.array(self.mean, np.float32)) / np.array(self.std, np.float32)

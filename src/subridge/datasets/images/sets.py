@@ -201,8 +201,8 @@ def load_set(name: str | Path) -> FeatureSet:
     if name == "bundled":
         return load_fashion_features()
     if name in COLLECTIONS:
-        title = f"{name} x {COLLECTIONS[str(name)].extraction.network}"
-        return _feature_set(read_cached(str(name)), title, seed=0).without_constant_features()
+        title = f"{name} x {COLLECTIONS[name].extraction.network}"
+        return _feature_set(read_cached(name), title, seed=0).without_constant_features()
     with clear_errors(Path(name)):
         if Path(name).is_dir():
             return load_store(name).without_constant_features()
@@ -284,7 +284,7 @@ def load_fashion_features() -> FeatureSet:
 def read_quantised(file: Path | IO[bytes], name: str) -> FeatureSet:
     """Read a set of which every entry is a byte, as ``tools/make_fashion_features.py`` writes it."""
     with np.load(file) as table:
-        scale, offset = table["scale"].astype(np.float64), table["offset"].astype(np.float64)
+        scale, offset = table["scale"], table["offset"]
         # Bytes are stored by column, which compresses better; rows are what is gathered and hashed later.
         X, X_test = (table[part].astype(np.float64, order="C") * scale + offset for part in ("train", "test"))
         y, y_test = (table[part].astype(np.int64) for part in ("train_labels", "test_labels"))

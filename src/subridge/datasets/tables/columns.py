@@ -34,8 +34,8 @@ def open_frame(native: IntoDataFrame) -> pd.DataFrame:
         as_floats = (column.cast(nw.Float64) if column.dtype.is_numeric() else column for column in columns)
         frame = pd.DataFrame({column.name: column.to_numpy() for column in as_floats})
     # Objects that are all numbers, booleans or text get the type of their values.
-    objects = [name for name, dtype in frame.dtypes.items() if dtype == np.dtype(object)]
-    return frame.assign(**{name: frame[name].convert_dtypes() for name in objects}) if objects else frame
+    objects = frame.loc[:, frame.dtypes == np.dtype(object)]
+    return frame if objects.empty else frame.assign(**objects.convert_dtypes())
 
 
 def known_name(name: str | int, names: Sequence[str], argument: str) -> str:

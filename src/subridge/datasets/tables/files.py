@@ -60,13 +60,14 @@ def read_file(
     )
     y = "y" if target is None else str(target)
     found: pd.DataFrame | dict[str, Array]
+    notes: list[str] = []
     try:
         if suffix == ".npz":
-            found, notes = _read_npz(path)
+            found = _read_npz(path)
         elif suffix == ".zarr":
             found, notes = _read_zarr(path, y, str(groups))
         elif suffix == ".parquet":
-            found, notes = pd.read_parquet(path, dtype_backend="numpy_nullable"), []
+            found = pd.read_parquet(path, dtype_backend="numpy_nullable")
         else:
             asked = [groups, *([target] if isinstance(target, str | int) else target or [])]
             found, notes = _read_text(path, suffix, options, asked)
@@ -158,20 +159,20 @@ def _parsed(text: "pd.Series[str]") -> "pd.Series[Any]":
     return text
 
 
-def _read_npz(path: Path) -> tuple[dict[str, Array], list[str]]:
+def _read_npz(path: Path) -> dict[str, Array]:
     with ZipFile(path) as archive:
         refuse_beyond_memory(str(path), 2 * sum(each.file_size for each in archive.infolist()), _FEWER)
         if archive.testzip() is not None:  # numpy.load does not notice every flipped bit
             raise BadZipFile("it is damaged")
     with np.load(path, allow_pickle=False) as file:
-        return dict(file), []
+        return dict(file)
 
 
 def _read_zarr(path: Path, y: str, by: str) -> tuple[dict[str, Array], list[str]]:
     """The arrays of a zarr group; of a feature store the training images, whose labels are the names of classes."""
     import zarr
 
-    group = zarr.open_group(str(path), mode="r", use_consolidated=False)
+    group = zarr.open_group(path, mode="r", use_consolidated=False)
     notes = []
     if group.attrs.get("schema") == SCHEMA:
         found = read_features(path)

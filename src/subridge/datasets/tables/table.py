@@ -245,11 +245,10 @@ def _read(
         source, labels, notes = read_file(Path(source), target, groups, options)
     if is_into_dataframe(source):
         frame = open_frame(source)
-        names = list(frame.columns)
         if target is None:
-            raise DataError(f"target is missing: name the column to predict, one of {listed(names)}")
+            raise DataError(f"target is missing: name the column to predict, one of {listed(frame.columns)}")
         wanted = [target] if isinstance(target, str | int) else target
-        targets = [known_name(name, names, "target") for name in wanted]
+        targets = [known_name(name, frame.columns, "target") for name in wanted]
         y = frame[targets]
     elif isinstance(source, tuple | list) and len(source) == 2:
         require(
@@ -258,16 +257,15 @@ def _read(
         )
         X, y = source
         frame = open_frame(X) if is_into_dataframe(X) else frame_of_array(X)
-        names = list(frame.columns)
     else:
         raise DataError(
             f"source must be a DataFrame of pandas or polars, a pair (X, y) or a path, got {type(source).__name__}"
         )
-    others = [known_name(name, names, "drop") for name in drop]
+    others = [known_name(name, frame.columns, "drop") for name in drop]
     if drop:
         notes.append(f"left out {counted(len(drop), 'column')} as asked: {listed(drop)}")
     if groups is not None and labels is None:
-        others.append(known_name(groups, names, "groups"))
+        others.append(known_name(groups, frame.columns, "groups"))
         labels = frame[others[-1]]
     twice = listed(name for i, name in enumerate(targets) if name in (*others, *targets[:i]))
     require(not twice, f"target {twice} is named twice; name it once in target, and not in drop or groups")
@@ -281,7 +279,7 @@ def _treated(
 
     The index of what is left has the numbers of the rows.
     """
-    n, lacking = len(features), int(unlabelled_rows.sum())
+    n, lacking = len(features), unlabelled_rows.sum()
     require(
         not lacking or "drop" in (missing, unlabelled),
         f"the target is missing in {counted(lacking, 'row')} of {n}; unlabelled='drop' leaves them out, as "
@@ -299,7 +297,7 @@ def _treated(
     read = gaps.groupby(lambda name: features.attrs.get(name, name), sort=False).max()  # as they were in the file
     require(
         missing != "error" or gaps.empty,
-        f"{counted(int(read.sum()), 'cell')} missing in {counted(len(read), 'column')}: "
+        f"{counted(read.sum(), 'cell')} missing in {counted(len(read), 'column')}: "
         f"{listed(f'{name} ({count})' for name, count in read.items())}; missing='drop' leaves out their rows, "
         "missing='mean' fills in column means, drop=[...] leaves out columns",
     )
@@ -314,7 +312,7 @@ def _treated(
         # A mean can round past the values it is taken of, and a constant column would not be constant any more.
         features = features.fillna(features.mean().clip(features.min(), features.max()))
         notes.append(
-            f"filled {counted(int(gaps.sum()), 'missing cell')} in {counted(len(gaps), 'column')} with column means, "
+            f"filled {counted(gaps.sum(), 'missing cell')} in {counted(len(gaps), 'column')} with column means, "
             f"which a forecast takes for data: {listed(gaps.index)}"
         )
     # VarianceThreshold of scikit-learn takes small numbers for constant, because their squares vanish.

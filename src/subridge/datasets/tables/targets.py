@@ -71,7 +71,7 @@ def _read_column(column: "pd.Series[float] | pd.Series[str]") -> Target:
         types <= {"bool"} or types <= {"str"} or isinstance(column.dtype, pd.CategoricalDtype),
         f"the target {column.name!r} has type {held}; a target is numbers, or text for classes",
     )
-    return np.array([None if absent else value for value, absent in zip(column, column.isna(), strict=True)], object)
+    return np.asarray(column.to_numpy(dtype=object, na_value=None))
 
 
 def _is_text(target: Target) -> bool:
@@ -96,7 +96,7 @@ def target_rows(target: Target, task: Task) -> Targets:
     (('9', '10'), [[0.0, 1.0, 1.0, 0.0], [1.0, 0.0, 0.0, 1.0]])
     """
     columns = target.reshape(len(target), -1)
-    infinite = 0 if target.dtype == object else int(np.isinf(columns).any(axis=1).sum())
+    infinite = 0 if target.dtype == object else np.isinf(columns).any(axis=1).sum()
     require(not infinite, f"the target is infinite in {counted(infinite, 'row')} of {len(target)}; correct them")
     constant = listed(columns[0, (columns == columns[0]).all(axis=0)])
     require(not constant, f"the target is {constant} in every row; there is nothing to learn")

@@ -7,7 +7,7 @@ import numpy as np
 import xarray as xr
 from matplotlib.axes import Axes
 from matplotlib.cm import ScalarMappable
-from matplotlib.colors import BoundaryNorm, ListedColormap, LogNorm, Normalize, TwoSlopeNorm, to_rgba
+from matplotlib.colors import BoundaryNorm, ListedColormap, LogNorm, Normalize, TwoSlopeNorm
 from matplotlib.figure import Figure
 
 from subridge.figures.drawing.style import (
@@ -16,6 +16,7 @@ from subridge.figures.drawing.style import (
     PAGE,
     PALETTE,
     colour_bar,
+    coloured,
     label_edges,
     log_samples,
     mean_and_error,
@@ -35,19 +36,19 @@ def plot_subsets(data: xr.Dataset, *, spread: bool) -> Figure:
     ridges = data.ridge.values if spread else data.ridge.values[:1]
     with panels((PAGE, 4.8 if spread else 2.7), len(ridges), 2, sharey=True, sharex=True, named=data) as (figure, grid):
         for (i, j), axes in np.ndenumerate(grid):
-            strategy = str(data.strategy.values[j])
+            strategy = data.strategy.values[j]
             shares = data.misclassification.sel(strategy=strategy)
             if not spread:
                 single = shares.isel(ridge=-1).sel(n_members=1).mean("trial")
-                label = f"k = 1, λ = {float(data.ridge[-1]):g}"
+                label = f"k = 1, λ = {single.ridge:g}"
                 axes.plot(data.n_samples, single, color=GREY, linewidth=2.2, alpha=0.7, label=label)
-            for k, colour in zip(data.n_members.values, PALETTE, strict=False):
+            for k, colour in coloured(data.n_members.values):
                 one = shares.sel(ridge=ridges[i], n_members=k)
                 mean, error = one.mean("trial"), one.std("trial", ddof=1)
                 axes.plot(one.n_samples, mean, color=colour, marker="o", markersize=2, linewidth=1.1, label=f"k = {k}")
                 if spread:
                     axes.fill_between(one.n_samples, mean - error, mean + error, color=colour, alpha=0.2, linewidth=0)
-                axes.axvline(int(data.n_features) // k, color=colour, linewidth=0.6, linestyle=":", zorder=0)
+                axes.axvline(data.n_features // k, color=colour, linewidth=0.6, linestyle=":", zorder=0)
             axes.set(title=f"{STRATEGY_NAMES[strategy]}, λ = {ridges[i]:g}", ylim=(0, None))
             log_samples(axes, data.n_samples)
         label_edges(grid, "training samples P", "test error")
@@ -59,8 +60,8 @@ def plot_subsets(data: xr.Dataset, *, spread: bool) -> Figure:
 def plot_noise(data: xr.Dataset) -> Figure:
     """Figs. 4e and S3: learning curves by readout noise (columns) and ridge (rows)."""
     noises = [eta for eta in (0.0, 0.3, 0.6, 1.0) if np.isclose(data.readout_noise, eta).any()]
-    colours = ScalarMappable(LogNorm(2, max(3, int(data.n_members.max()))), shades("plasma"))
-    rows = data.sizes["ridge"]
+    most, rows = int(data.n_members.max()), data.sizes["ridge"]
+    colours = ScalarMappable(LogNorm(2, max(3, most)), shades("plasma"))
     with panels((PAGE, 0.7 + 1.75 * rows), rows, len(noises), sharex=True, sharey=True, named=data) as (figure, grid):
         for row, ridge in zip(grid, data.ridge.values, strict=True):
             for axes, eta in zip(row, noises, strict=True):
@@ -71,7 +72,7 @@ def plot_noise(data: xr.Dataset) -> Figure:
                 axes.set_title(f"η = {eta:g}, λ = {ridge:g}", fontsize=8)
                 log_samples(axes, data.n_samples)
         label_edges(grid, "training samples P", "test error")
-        ticks = {k: str(k) for k in (2, 5, 10, 30, 100, 200) if k <= int(data.n_members.max())}
+        ticks = {k: str(k) for k in (2, 5, 10, 30, 100, 200) if k <= most}
         colour_bar(figure, colours, grid, "members k (grey: 1)", ticks, aspect=25)
         grid[0, 0].set_ylim(0, 1)
     return figure
@@ -90,9 +91,9 @@ def plot_best_sizes(data: xr.Dataset) -> Figure:
 
 def plot_nearly_best_sizes(data: xr.Dataset) -> Figure:
     """Figs. S4 and S5: k*, the smallest and largest k within ε, the best error, and its difference between ridges."""
-    eps = float(data.tolerance)
-    names = {"optimal_n_members": "best $k^*$", "smallest": f"least k, ε = {eps:g}", "largest": f"most k, ε = {eps:g}"}
-    errors = ScalarMappable(Normalize(0, float(data.best_error.max())), mpl.colormaps["viridis"])
+    eps = f"ε = {data.tolerance:g}"
+    names = {"optimal_n_members": "best $k^*$", "smallest": f"least k, {eps}", "largest": f"most k, {eps}"}
+    errors = ScalarMappable(Normalize(0, data.best_error.max()), mpl.colormaps["viridis"])
     rows = data.sizes["ridge"]
     with panels((PAGE, 1.2 + 1.6 * rows), rows, 5, sharex=True, sharey=True, framed=True, named=data) as (figure, grid):
         for row, ridge in zip(grid, data.ridge.values, strict=True):
@@ -106,21 +107,22 @@ def plot_nearly_best_sizes(data: xr.Dataset) -> Figure:
         for axes in grid[-1, :4]:
             axes.set_xlabel("P")
         _add_sizes_bar(figure, grid[:, :3], data, "members k", "bottom")
-        figure.colorbar(errors, ax=list(grid[:, 3]), label="error", location="bottom", aspect=10)
+        figure.colorbar(errors, ax=grid[:, 3], label="error", location="bottom", aspect=10)
         _add_difference(figure, grid[:, 4], data)
     return figure
 
 
 def _add_difference(figure: Figure, column: Any, data: xr.Dataset) -> None:
     """How much the ridge changes the best error, in the first of a column of panels; the others stay empty."""
+    first, *others = column
     difference = data.best_error.isel(ridge=-1) - data.best_error.isel(ridge=0)
-    reach = max(float(np.abs(difference).max()), 1e-6)
+    reach = max(abs(difference).max().item(), 1e-6)
     scale = ScalarMappable(TwoSlopeNorm(0, -reach, reach), mpl.colormaps["RdBu_r"])
-    _add_map(column[0], difference, scale)
-    column[0].set_title(f"λ = {float(data.ridge[-1]):g} less λ = {float(data.ridge[0]):g}", fontsize=7.5)
-    column[0].set_xlabel("P")
-    column[0].tick_params(labelbottom=True)
-    for axes in column[1:]:
+    _add_map(first, difference, scale)
+    first.set_title(f"λ = {data.ridge[-1]:g} less λ = {data.ridge[0]:g}", fontsize=7.5)
+    first.set_xlabel("P")
+    first.tick_params(labelbottom=True)
+    for axes in others:
         axes.set_visible(False)
     end = float(f"{0.7 * reach:.0e}")  # three ticks of few digits: more would overlap
     ticks = {-end: f"{-end:g}", 0: "0", end: f"{end:+g}"}
@@ -132,7 +134,7 @@ def _sizes_scale(data: xr.Dataset) -> ScalarMappable:
     tried = data.n_members.values
     colours = shades("plasma")(np.linspace(0.05, 0.95, len(tried) - 1))
     edges = np.concatenate([[0.5], np.sqrt(tried[:-1] * tried[1:]), [tried[-1] * 1.5]])
-    return ScalarMappable(BoundaryNorm(edges, len(tried)), ListedColormap([to_rgba(GREY), *map(tuple, colours)]))
+    return ScalarMappable(BoundaryNorm(edges, len(tried)), ListedColormap([GREY, *colours]))
 
 
 def _add_sizes_bar(figure: Figure, grid: Any, data: xr.Dataset, label: str, location: str) -> None:
@@ -147,9 +149,9 @@ def _add_sizes_bar(figure: Figure, grid: Any, data: xr.Dataset, label: str, loca
 def _add_map(axes: Axes, values: xr.DataArray, scale: ScalarMappable) -> None:
     """A map over P (logarithmic) and η."""
     P, eta = values.n_samples.values, values.readout_noise.values
-    height = np.concatenate([[eta[0]], (eta[1:] + eta[:-1]) / 2, [eta[-1]]])
-    width = np.concatenate([[P[0]], np.sqrt(P[1:] * P[:-1]), [P[-1]]])
-    table = values.transpose("readout_noise", "n_samples").values
+    height = np.concatenate([eta[:1], (eta[1:] + eta[:-1]) / 2, eta[-1:]])
+    width = np.concatenate([P[:1], np.sqrt(P[1:] * P[:-1]), P[-1:]])
+    table = values.transpose("readout_noise", "n_samples")
     norm: Any = scale.norm
     axes.pcolormesh(width, height, table, cmap=scale.cmap, norm=norm, rasterized=True)
     log_samples(axes, values.n_samples)
@@ -163,7 +165,7 @@ def plot_statistics(data: xr.Dataset) -> Figure:
         matrices = ((gram, data.gram, "images, sorted by class"), (covariance, data.covariance, "features"))
         for axes, values, label in matrices:
             # Colours are cut at the 99th percentile, so that the diagonal does not hide the rest.
-            reach = float(np.quantile(np.abs(values), 0.99))
+            reach = np.quantile(abs(values), 0.99)
             shown = axes.imshow(values, cmap="RdBu_r", vmin=-reach, vmax=reach, interpolation="nearest")
             axes.set(xlabel=label, ylabel=label)
             figure.colorbar(shown, ax=axes, shrink=0.85)
@@ -172,9 +174,9 @@ def plot_statistics(data: xr.Dataset) -> Figure:
         gram.set(xticks=borders, yticks=borders, xticklabels=[], yticklabels=[])
         covariance.set(xticks=[], yticks=[])
         spectrum.loglog(data["rank"], data.eigenvalue, color=PALETTE[0], label="of the covariance")
-        fitted = data["rank"].values[: int(data.n_fitted)]
-        law = float(data.prefactor) * fitted ** float(data.power)
-        label = f"{float(data.prefactor):.3g} $n^{{{float(data.power):.2f}}}$, top {len(fitted)}"
+        fitted = data["rank"][: int(data.n_fitted)]
+        law = data.prefactor * fitted**data.power
+        label = f"{data.prefactor:.3g} $n^{{{data.power:.2f}}}$, top {len(fitted)}"
         spectrum.loglog(fitted, law, "--", color=PALETTE[1], label=label)
         spectrum.set(xlabel="rank n", ylabel="eigenvalue")
         spectrum.legend(loc="lower left")
@@ -192,7 +194,7 @@ def plot_redundancy(data: xr.Dataset) -> Figure:
 
 def _add_fractions(axes: Axes, data: xr.Dataset) -> None:
     """The curves, black without a ridge, coloured by ridge otherwise."""
-    positive = data.ridge.values[data.ridge.values > 0]
+    positive = data.ridge[data.ridge > 0]
     scale = ScalarMappable(LogNorm(positive.min(), positive.max()), shades("viridis"))
     for ridge in data.ridge.values:
         one = data.misclassification.sel(ridge=ridge)
@@ -200,9 +202,9 @@ def _add_fractions(axes: Axes, data: xr.Dataset) -> None:
         mean, error = mean_and_error(one)
         axes.plot(one.subset_fraction, mean, color=colour, label="λ = 0" if ridge == 0 else None)
         axes.fill_between(one.subset_fraction, mean - error, mean + error, color=colour, alpha=0.25, linewidth=0)
-    axes.axvline(float(data.n_samples / data.n_features), color="0.7", linewidth=0.7, linestyle=":", zorder=0)
+    axes.axvline(data.n_samples / data.n_features, color="0.7", linewidth=0.7, linestyle=":", zorder=0)
     axes.set(xscale="log", yscale="log", xlabel="fraction of features ν", ylabel="test error")
     axes.set_yticks([0.1, 0.2, 0.5, 1.0], labels=["0.1", "0.2", "0.5", "1"])
     axes.minorticks_off()
-    axes.legend(loc="lower left", title=f"P = {int(data.n_samples)}; dotted: N = P", title_fontsize=7)
+    axes.legend(loc="lower left", title=f"P = {data.n_samples:g}; dotted: N = P", title_fontsize=7)
     axes.figure.colorbar(scale, ax=axes, label="ridge λ")

@@ -1,16 +1,13 @@
 """The pictures of ``subridge forecast`` and ``subridge advise``."""
 
-from itertools import cycle
-
 import numpy as np
 import xarray as xr
-from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 from matplotlib.ticker import PercentFormatter
 
-from subridge.figures.drawing.style import COLUMN, GREY, PALETTE, log_samples, name_line, note, panels
+from subridge.figures.drawing.style import COLUMN, GREY, PALETTE, coloured, log_samples, name_line, note, panels
 from subridge.model.errors import counted
 from subridge.results.numbers import plain
 from subridge.results.schemas import require_variables
@@ -51,8 +48,17 @@ def plot_forecast(curves: xr.Dataset) -> Figure:
     n_pilot = curves.attrs["n_pilot"]
     with panels((COLUMN * len(metrics) + 1.7, 2.9), 1, len(metrics)) as (figure, grid):
         for axes, variable in zip(grid[0], metrics, strict=True):
-            for name, colour in zip(curves.ensemble.values, cycle(PALETTE), strict=False):
-                _add_curve(axes, curves.sel(ensemble=name), variable, colour)
+            for name, colour in coloured(curves.ensemble.values):
+                one = curves.sel(ensemble=name)
+                one = one.isel(n_samples=np.isfinite(one.n_samples) & np.isfinite(one[variable])).sortby("n_samples")
+                sizes, values = one.n_samples, one[variable]
+                axes.fill_between(
+                    sizes, one[f"{variable}_lower"], one[f"{variable}_upper"], color=colour, alpha=0.15, linewidth=0
+                )
+                axes.plot(sizes, values, color=colour, marker="o" if len(sizes) < 25 else None, label=name)
+                if variable == "prediction_error":  # hollow: the best ridge may be smaller than the pilot can judge
+                    hollow = {"marker": "o", "linestyle": "none", "markerfacecolor": "white"}
+                    axes.plot(sizes, values.where(one.is_bound), color=colour, **hollow)
             axes.axvline(n_pilot, color="0.8", linewidth=0.8, zorder=0)
             name_line(axes, "pilot", (n_pilot, 0), (3, 3))
             axes.set(xlabel="training samples", ylabel=curves[variable].attrs["long_name"])
@@ -63,34 +69,20 @@ def plot_forecast(curves: xr.Dataset) -> Figure:
         if "label_noise" in curves.attrs:
             noise = curves.attrs["label_noise"] ** 2
             first.axhline(noise, color=GREY, linestyle=":", linewidth=1, label="label noise ζ²", zorder=0)
-        error, upper = (
-            values.values[np.isfinite(values.values)]
-            for values in (curves.prediction_error, curves.prediction_error_upper)
-        )
+        errors = curves[["prediction_error", "prediction_error_upper"]]
+        highest = errors.where(errors < np.inf).max()
         # Wild upper bounds near a threshold must not flatten the curves.
-        first.set_ylim(0, float(min(1.05 * upper.max(), 2 * error.max())) if error.size else None)
+        top = min(1.05 * highest.prediction_error_upper, 2 * highest.prediction_error)
+        first.set_ylim(0, float(top) if top > 0 else None)
         keys = first.get_legend_handles_labels()[0]
         keys.append(Patch(color=GREY, alpha=0.25, linewidth=0, label=f"{curves.attrs['level']:.0%} interval"))
-        if bool(curves.is_bound.any()):
+        if curves.is_bound.any():
             label = "at most: a smaller\nridge may be best"
             keys.append(Line2D([], [], color=GREY, linestyle="none", marker="o", markerfacecolor="white", label=label))
         figure.legend(handles=keys, loc="outside right center", handlelength=1.6)
-        if not bool(curves.in_reach.all()):
+        if not curves.in_reach.all():
             note(figure, "no curve: beyond the pilot's reach")
     return figure
-
-
-def _add_curve(axes: Axes, one: xr.Dataset, variable: str, colour: str) -> None:
-    shown = one.isel(n_samples=np.isfinite(one.n_samples.values) & np.isfinite(one[variable].values))
-    shown = shown.sortby("n_samples")
-    sizes, values = shown.n_samples, shown[variable]
-    bounds = (shown[f"{variable}_lower"], shown[f"{variable}_upper"])
-    axes.fill_between(sizes, *bounds, color=colour, alpha=0.15, linewidth=0)
-    axes.plot(sizes, values, color=colour, marker="o" if len(sizes) < 25 else None, label=str(one.ensemble.values))
-    if variable == "prediction_error":  # hollow: the best ridge may be smaller than the pilot can judge
-        axes.plot(
-            sizes, values.where(shown.is_bound), color=colour, marker="o", linestyle="none", markerfacecolor="white"
-        )
 
 
 def plot_advice(table: xr.Dataset) -> Figure:
@@ -126,20 +118,21 @@ def plot_advice(table: xr.Dataset) -> Figure:
     if single not in kept:
         kept = [*kept[:-1], single]
     with panels((2 * COLUMN, 0.6 + 0.2 * len(kept))) as (figure, ((axes,),)):
+        labels = {}
         for height, name in enumerate(kept):
             row = table.sel(candidate=name)
             colour = PALETTE[1] if name == single else PALETTE[0]
             value = float(row.prediction_error)
-            bars = [[value - float(row.prediction_error_lower)], [float(row.prediction_error_upper) - value]]
-            face = colour if bool(row.in_reach) else "white"
+            bars = [[value - row.prediction_error_lower], [row.prediction_error_upper - value]]
+            face = colour if row.in_reach else "white"
             axes.errorbar(value, -height, xerr=bars, fmt="o", color=colour, capsize=2, markerfacecolor=face)
+            labels[-height] = f"{name}, λ = {plain(float(row.ridge), 2)}"
         value = float(table.sel(candidate=single).prediction_error)
         axes.axvline(value, color=PALETTE[1], linewidth=0.8, linestyle=":")
         name_line(axes, single, (value, 1), (0, 3))
-        labels = [f"{name}, λ = {plain(float(table.sel(candidate=name).ridge), 2)}" for name in kept]
-        axes.set_yticks([-height for height in range(len(kept))], labels)
+        axes.set_yticks(list(labels), list(labels.values()))
         size = counted(round(table.attrs["n_samples"]), "sample")
         axes.set(xlabel=f"forecast squared error with {size}, {table.attrs['level']:.0%} intervals")
-        if not bool(table.sel(candidate=kept).in_reach.all()):
+        if not table.sel(candidate=kept).in_reach.all():
             note(figure, "hollow: beyond the pilot's reach")
     return figure

@@ -1,6 +1,5 @@
 """Learning curves: lines of theory and, if there was an experiment, its points with error bars."""
 
-from itertools import cycle
 from typing import Any
 
 import numpy as np
@@ -19,6 +18,7 @@ from subridge.figures.drawing.style import (
     PAGE,
     PALETTE,
     colour_bar,
+    coloured,
     journal,
     label_edges,
     log_errors,
@@ -63,8 +63,8 @@ def plot_curve(curves: xr.Dataset) -> Figure:
     """
     require_variables("curves", curves, "risk", "ridge", "sample_ratio")
     with panels((COLUMN, 2.5)) as (figure, ((axes,),)):
-        for ridge, risk, colour in zip(curves.ridge.values, curves.risk, cycle(PALETTE), strict=False):
-            axes.plot(curves.sample_ratio, risk, color=colour, label=f"λ = {number(float(ridge))}")
+        for risk, colour in coloured(curves.risk):
+            axes.plot(curves.sample_ratio, risk, color=colour, label=f"λ = {number(float(risk.ridge))}")
         if "risk_at_optimal_ridge" in curves:
             axes.plot(curves.sample_ratio, curves.risk_at_optimal_ridge, color=GREY, label="each at its own λ*")
         _label(axes, "sample ratio α = P/M", curves.risk)
@@ -100,8 +100,8 @@ def plot_simulated(curves: xr.Dataset) -> Figure:
     require_variables("curves", curves, "risk", "ridge", "n_samples")
     mean, error = mean_and_error(curves.risk)
     with panels((COLUMN, 2.5)) as (figure, ((axes,),)):
-        for ridge, points, bars, colour in zip(curves.ridge.values, mean, error, cycle(PALETTE), strict=False):
-            name = f"λ = {number(float(ridge))}"
+        for (points, bars), colour in coloured(zip(mean, error, strict=True)):
+            name = f"λ = {number(float(points.ridge))}"
             axes.errorbar(
                 curves.n_samples, points, bars, fmt="o-", markersize=2.5, linewidth=0.8, color=colour, label=name
             )
@@ -112,7 +112,7 @@ def plot_simulated(curves: xr.Dataset) -> Figure:
 def _label(axes: Axes, xlabel: str, risk: xr.DataArray) -> None:
     """Label axes and curves; risks that differ by more than a factor of ten get a logarithmic axis."""
     axes.set(xlabel=xlabel, ylabel="generalization error $E_g$")
-    if float(risk.max()) > 10 * float(risk.min()):
+    if risk.max() > 10 * risk.min():
         log_errors(axes, risk)
     axes.legend()
 
@@ -122,8 +122,8 @@ def plot_ridges(data: xr.Dataset) -> Figure:
     dashes: dict[str, Any] = {"linewidth": 0.9, "linestyle": (0, (3, 2))}
     with panels((COLUMN * 1.25, 2.7)) as (figure, ((axes,),)):
         M = int(data.n_samples.max())  # the last training set of Fig. 1 has as many samples as features
-        for position, (ridge, colour) in enumerate(zip(data.ridge.values, PALETTE, strict=False)):
-            one = data.isel(ridge=position)
+        for ridge, colour in coloured(data.ridge.values):
+            one = data.sel(ridge=ridge)
             axes.plot(one.sample_ratio, one.theory, color=colour, linewidth=1.1)
             if "infinite_theory" in one:
                 axes.plot(one.sample_ratio, one.infinite_theory, color=colour, **dashes)
@@ -169,14 +169,14 @@ def plot_fractions(data: xr.Dataset) -> Figure:
     with journal():
         figure = Figure(figsize=(PAGE, 3.5))
         above, below = figure.subfigures(2, 1, squeeze=False, height_ratios=(1, 2.4))[:, 0]
-        for fraction, colour, axes in zip(nu, PALETTE, above.subplots(1, len(nu)), strict=False):
-            add_predictor(axes, float(fraction), colour)
+        for (fraction, axes), colour in coloured(zip(nu, above.subplots(1, len(nu)), strict=True)):
+            add_predictor(axes, fraction, colour)
         for ridge, axes in zip(data.ridge.values, below.subplots(1, data.sizes["ridge"]), strict=True):
-            for fraction, colour in zip(nu, PALETTE, strict=False):
+            for fraction, colour in coloured(nu):
                 one = data.sel(ridge=ridge, subset_fraction=fraction)
                 axes.plot(one.sample_ratio, one.theory, color=colour, linewidth=1.0)
                 _add_points(axes, one, M, colour, f"ν = {fraction:g}", size=2.6)
-            axes.set(yscale="log", xlim=(0, 1.02), xlabel="sample ratio α = P/M", title=f"λ = {number(float(ridge))}")
+            axes.set(yscale="log", xlim=(0, 1.02), xlabel="sample ratio α = P/M", title=f"λ = {number(ridge)}")
             if ridge == 0:
                 axes.legend(
                     loc="upper right", ncols=2, fontsize=6.5, handlelength=1, columnspacing=0.8, borderaxespad=0
@@ -193,15 +193,15 @@ def plot_reduced_curves(data: xr.Dataset) -> Figure:
     """Figs. 4a and S9 to S14: panels of noise (columns) by alignment or ridge (rows), coloured by ensemble size k."""
     noise = next(name for name in NOISE_SYMBOLS if name in data.dims)
     row = "reduced_ridge" if data.sizes["reduced_ridge"] > 1 else "alignment"
-    finite = data.n_members.values[np.isfinite(data.n_members.values)]
+    finite = data.n_members[np.isfinite(data.n_members)]
     scale = ScalarMappable(LogNorm(2, finite.max()), shades("plasma"))
     shape = (data.sizes[row], data.sizes[noise])
     size = (PAGE * min(1, 0.2 + 0.27 * shape[1]), 0.5 + 1.55 * shape[0])
     with panels(size, *shape, sharex=True, sharey="row") as (figure, grid):
         for (i, j), axes in np.ndenumerate(grid):
-            one = data.isel({row: i, noise: j}).squeeze(drop=False)
-            curves = one.reduced_risk.transpose("n_members", "sample_ratio").values
-            for k, curve in zip(one.n_members.values, curves, strict=True):
+            one = data.isel({row: i, noise: j}).squeeze()
+            for curve in one.reduced_risk.transpose("n_members", "sample_ratio"):
+                k = curve.n_members.values
                 if np.isinf(k):
                     axes.plot(one.sample_ratio, curve, color="black", linestyle="--", zorder=3)
                 else:
@@ -210,12 +210,10 @@ def plot_reduced_curves(data: xr.Dataset) -> Figure:
             axes.set(xscale="log", xlim=(0.01, 5))
             axes.xaxis.set_minor_locator(LogLocator(subs=(2, 5)))  # all minor ticks of nine panels take seconds
             axes.xaxis.set_minor_formatter(NullFormatter())
-            ridge = "λ = 0" if str(one.reduced_ridge.values) == "0" else "λ = λ*"
-            axes.set_title(
-                f"ρ = {float(one.alignment):g}, {NOISE_SYMBOLS[noise]} = {float(one[noise]):g}, {ridge}", fontsize=8
-            )
+            ridge = "λ = 0" if one.reduced_ridge == "0" else "λ = λ*"
+            axes.set_title(f"ρ = {one.alignment:g}, {NOISE_SYMBOLS[noise]} = {one[noise]:g}, {ridge}", fontsize=8)
         for i, axes in enumerate(grid[:, 0]):
-            highest = float(data.reduced_risk.isel({row: i}).max())
+            highest = data.reduced_risk.isel({row: i}).max()
             axes.set_ylim(0, 2.2 if highest > 1.15 else 1.15)  # divergences are cut, bounded curves fill their panel
         label_edges(grid, "sample ratio α", r"$E_g\,/\,s(1-c)$")
         ticks = {k: str(k) for k in (2, 5, 10, 20, 60)}

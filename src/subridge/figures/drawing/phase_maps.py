@@ -36,7 +36,7 @@ def plot_maps(data: xr.Dataset, *, errors: bool) -> Figure:
     """
     n, columns = data.sizes["ridge"], data.sizes["alignment"]
     sizes = _size_scale()
-    reduced = ScalarMappable(Normalize(0, float(data.reduced_risk.max())), mpl.colormaps["viridis"])
+    reduced = ScalarMappable(Normalize(0, data.reduced_risk.max()), mpl.colormaps["viridis"])
     rows = [("optimal_n_members", sizes, ridge) for ridge in range(n)]
     rows += [("reduced_risk", reduced, ridge) for ridge in range(n) if errors]
     size, widths = (PAGE * (0.22 + 0.26 * columns), 0.6 + 1.72 * len(rows)), [15, 1] * columns
@@ -48,7 +48,7 @@ def plot_maps(data: xr.Dataset, *, errors: bool) -> Figure:
         label_edges(grid[:, ::2], "sample ratio α", noise)
         colour_bar(figure, sizes, grid[:n], _SIZES, _SIZE_TICKS, extend="min", aspect=30, shrink=0.8)
         if errors:
-            figure.colorbar(reduced, ax=list(grid[n:].ravel()), label=r"$E_{k^*}\,/\,s(1-c)$", aspect=30, shrink=0.8)
+            figure.colorbar(reduced, ax=grid[n:], label=r"$E_{k^*}\,/\,s(1-c)$", aspect=30, shrink=0.8)
         keys = [
             Patch(facecolor=GREY, edgecolor="0.3", linewidth=0.5, label="$k^* = 1$"),
             Patch(facecolor="white", edgecolor="0.3", linewidth=0.5, label="$k^* = \\infty$"),
@@ -66,32 +66,31 @@ def _size_scale() -> ScalarMappable:
 def _add_map(axes: Axes, values: xr.DataArray, scale: ScalarMappable, *, infinite: bool = False) -> None:
     """A map over noise and finite sample ratios or, as a bar, over noise at infinite data."""
     noise = next(name for name in NOISE_SYMBOLS if name in values.dims)
+    values = values.isel(sample_ratio=np.isfinite(values.sample_ratio) != infinite).transpose(noise, "sample_ratio")
     alpha, height = values.sample_ratio.values, values[noise].values
-    chosen = np.isfinite(alpha) != infinite
-    x = (0.0, 1.0) if infinite else _edges(alpha[chosen])
+    x = (0.0, 1.0) if infinite else _edges(alpha)
     # Coloured before it is enlarged: pixels of four bytes are cheaper to resample than numbers.
-    table = np.ma.masked_invalid(values.transpose(noise, "sample_ratio").values[:, chosen])
-    image = scale.to_rgba(table, bytes=True)
+    image = scale.to_rgba(np.ma.masked_invalid(values), bytes=True)
     axes.imshow(image, extent=(*x, *_edges(height)), origin="lower", aspect="auto", interpolation="nearest")
-    axes.set(xlim=(0, 1 if infinite else alpha[chosen].max()), ylim=(0, height.max()))
+    axes.set(xlim=(0, 1 if infinite else alpha.max()), ylim=(0, height.max()))
 
 
 def _edges(centres: FloatArray) -> tuple[float, float]:
     """Outer edges of equally spaced pixels."""
     half = (centres[1] - centres[0]) / 2
-    return float(centres[0] - half), float(centres[-1] + half)
+    return centres[0] - half, centres[-1] + half
 
 
 def _add_pair(panel: Axes, bar: Axes, data: xr.Dataset, name: str, scale: ScalarMappable) -> None:
     """The map over finite sample ratios and, beside it, infinite data."""
     _add_map(panel, data[name], scale)
     bar.set(xticks=[0.5], xticklabels=["∞"], yticks=[])
-    if np.isinf(data.sample_ratio.values).any():
+    if np.isinf(data.sample_ratio).any():
         _add_map(bar, data[name], scale, infinite=True)
     else:
         bar.set_visible(False)
-    ridge = "λ = 0" if str(data.ridge.values) == "0" else "λ = λ*"
-    panel.set_title(f"ρ = {float(data.alignment):g}, {ridge}", fontsize=8)
+    ridge = "λ = 0" if data.ridge == "0" else "λ = λ*"
+    panel.set_title(f"ρ = {data.alignment:g}, {ridge}", fontsize=8)
     if name == "optimal_n_members":
         _add_boundary(panel, data)
 
@@ -100,9 +99,9 @@ def _add_boundary(axes: Axes, data: xr.Dataset) -> None:
     """The analytic boundary of the noise-dominated phase, dotted, on rows that have such a phase."""
     noise = next(name for name in NOISE_SYMBOLS if name in data.dims)
     alpha, height = data.sample_ratio.values, data[noise].values
-    rows = np.isinf(data.optimal_n_members.transpose(noise, "sample_ratio").values).any(axis=1)
+    rows = np.isinf(data.optimal_n_members).any("sample_ratio")
     beyond = 2 * alpha[np.isfinite(alpha)].max()  # outside the axes; joins the last finite point to the right edge
-    place = np.where(rows, np.minimum(data.boundary.values, beyond), np.nan)
+    place = np.where(rows, np.minimum(data.boundary, beyond), np.nan)
     end = float(data.boundary_end)
     if np.isfinite(end):
         # The boundary goes to infinity at a noise between two rows.
@@ -137,7 +136,7 @@ def plot_scaled_phases(data: xr.Dataset) -> Figure:
         label_edges(grid[:2], "sample ratio α", "H")
         below: dict[str, Any] = {"location": "bottom", "shrink": 0.9, "pad": 0.02}
         colour_bar(figure, sizes, grid[:2, :2], _SIZES, _SIZE_TICKS, extend="min", aspect=40, **below)
-        figure.colorbar(ratios, ax=list(grid[:2, 2]), label="risk at $k^*$, scaled / mean", aspect=20, **below)
+        figure.colorbar(ratios, ax=grid[:2, 2], label="risk at $k^*$, scaled / mean", aspect=20, **below)
         for M, style in zip(data.n_features.values, ("-", "--", ":"), strict=False):
             for name, colour in colours.items():
                 risks = data.risk_at_size.sel(aggregation=name, n_features=M)

@@ -36,17 +36,17 @@ def plot_sources(data: xr.Dataset) -> Figure:
     ['bias', 'subsets', 'data', 'data and subsets', 'label noise']
     """
     of_kind("data", data, xr.Dataset)
-    if "source" not in data.dims or np.isfinite(data.sample_ratio.values).sum() < 2:
+    if "source" not in data.dims or np.isfinite(data.sample_ratio).sum() < 2:
         raise ParameterError(f"data must come from sr.error_sources with two or more sample ratios, got {data.sizes}")
-    shown = data.isel(sample_ratio=np.flatnonzero(np.isfinite(data.sample_ratio.values))).sortby("sample_ratio")
+    shown = data.isel(sample_ratio=np.isfinite(data.sample_ratio)).sortby("sample_ratio")
     shown = shown.sel(source=shown.risk.max("sample_ratio") > 0)
-    finite = shown.total.values[np.isfinite(shown.total.values)]
+    finite = shown.total[np.isfinite(shown.total)]
     with panels((1.6 * COLUMN, 0.9 * COLUMN)) as (figure, ((axes,),)):
         # Finite heights only, so that a spike ends at the upper edge.
-        heights = np.nan_to_num(shown.risk.values, posinf=10 * finite.max())
+        heights = shown.risk.clip(max=10 * finite.max())
         axes.stackplot(shown.sample_ratio, heights, labels=shown.source.values, colors=(GREY, *PALETTE), alpha=0.85)
         axes.set(xlabel="sample ratio α", ylabel="$E_g$", ylim=(0, 1.05 * np.quantile(finite, 0.98)))
-        axes.set_xlim(float(shown.sample_ratio.min()), float(shown.sample_ratio.max()))
+        axes.set_xlim(shown.sample_ratio.min(), shown.sample_ratio.max())
         handles, labels = axes.get_legend_handles_labels()
         figure.legend(handles, labels, loc="outside right upper", reverse=True)
     return figure

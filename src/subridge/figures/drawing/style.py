@@ -1,7 +1,8 @@
 """The look of every figure (palette, column sizes, labels), and figures as picture files."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from itertools import cycle
 from pathlib import Path
 from string import ascii_lowercase
 from typing import Any
@@ -72,7 +73,7 @@ def panels(
         yield figure, figure.subplots(rows, columns, squeeze=False, **layout)
         if named is not None:
             name = str(named.data.values).replace(" x ", " × ")
-            figure.suptitle(f"{name}, {int(named.n_features):,} features", fontsize=8, color="0.4")
+            figure.suptitle(f"{name}, {named.n_features:,} features", fontsize=8, color="0.4")
 
 
 def label_edges(grid: Any, xlabel: str, ylabel: str) -> None:
@@ -87,10 +88,15 @@ def colour_bar(
     figure: Figure, scale: ScalarMappable, grid: Any, label: str, ticks: Mapping[Any, str], **layout: Any
 ) -> Colorbar:
     """A colour bar for some axes, with ticks at these places only."""
-    bar = figure.colorbar(scale, ax=list(grid.ravel()), label=label, **layout)
+    bar = figure.colorbar(scale, ax=grid, label=label, **layout)
     bar.set_ticks(list(ticks), labels=list(ticks.values()))
     bar.minorticks_off()
     return bar
+
+
+def coloured(values: Iterable[Any]) -> Iterator[tuple[Any, str]]:
+    """Values, each with a colour of the palette, which begins again where it ends."""
+    return zip(values, cycle(PALETTE), strict=False)
 
 
 def mean_and_error(values: xr.DataArray) -> tuple[xr.DataArray, xr.DataArray]:
@@ -105,7 +111,7 @@ def shades(name: str) -> LinearSegmentedColormap:
     True
     """
     colours = mpl.colormaps[name](np.linspace(0, 0.75, 256))
-    return LinearSegmentedColormap.from_list(f"{name}_on_white", [tuple(colour) for colour in colours])
+    return LinearSegmentedColormap.from_list(f"{name}_on_white", colours)
 
 
 def number(value: float) -> str:
@@ -142,7 +148,7 @@ def name_line(axes: Axes, name: str, place: tuple[float, float], offset: tuple[f
 
 def log_samples(axes: Axes, n_samples: xr.DataArray) -> None:
     """A logarithmic axis of training-set sizes, with labels such as 500, 1k and 2k, the fewer the longer the axis."""
-    sizes = n_samples.values[np.isfinite(n_samples.values)]
+    sizes = n_samples[np.isfinite(n_samples)]
     axes.set_xscale("log")
     if sizes.size:
         decades = np.log10(sizes.max() / sizes.min())
@@ -154,9 +160,9 @@ def log_samples(axes: Axes, n_samples: xr.DataArray) -> None:
 
 def log_errors(axes: Axes, values: xr.DataArray) -> None:
     """A logarithmic axis of errors; over less than two decades it is labelled in plain numbers."""
-    finite = values.values[np.isfinite(values.values) & (values.values > 0)]
+    finite = values.where((values > 0) & (values < np.inf))
     axes.set_yscale("log")
-    if finite.size and finite.max() < 100 * finite.min():
+    if finite.max() < 100 * finite.min():
         few = finite.max() < 10 * finite.min()
         axes.yaxis.set_major_locator(LogLocator(subs=(1, 2, 3, 4, 6) if few else (1, 2, 5)))
         axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))

@@ -16,7 +16,7 @@ from subridge.figures.drawing.style import (
     COLUMN,
     GREY,
     PAGE,
-    PALETTE,
+    coloured,
     label_edges,
     mean_and_error,
     name_line,
@@ -68,8 +68,8 @@ def plot_demo(curves: xr.Dataset) -> Figure:
     """
     require_variables("curves", curves, "ensemble", "theory", "experiment", "subset_sizes")
     with panels((PAGE, 2.7), 1, 2, width_ratios=(1, 2.2)) as (figure, ((sizes, axes),)):
-        for position, (name, colour) in enumerate(zip(curves.ensemble.values, PALETTE, strict=False)):
-            one = curves.sel(ensemble=name)
+        for position, (name, colour) in enumerate(coloured(curves.ensemble.values)):
+            one = curves.isel(ensemble=position)
             axes.plot(one.dense_samples, one.theory, color=colour, label=f"{name}, theory")
             mean, error = mean_and_error(one.experiment)
             axes.errorbar(one.n_samples, mean, error, color=colour, fmt="o", label=f"{name}, trained", capsize=2)
@@ -83,7 +83,7 @@ def plot_demo(curves: xr.Dataset) -> Figure:
         name_line(axes, "P = M/k", (threshold, 1), (4, -8))
         axes.set(xlabel="training samples P", ylabel="generalization error", ylim=(0, None), xlim=(0, M + 4))
         axes.legend()
-        sizes.set(xlabel="features", yticks=[0, -1], yticklabels=list(curves.ensemble.values), xlim=(0, M))
+        sizes.set(xlabel="features", yticks=[0, -1], yticklabels=curves.ensemble.values, xlim=(0, M))
         sizes.spines["left"].set_visible(False)
         sizes.tick_params(left=False)
         sizes.set_title("features per member")
@@ -99,9 +99,9 @@ def plot_ensembles(data: xr.Dataset) -> Figure:
     with panels((COLUMN, 2.4), 2, 1) as (figure, grid):
         for axes, title, sizes in zip(grid[:, 0], titles, data.subset_sizes.values, strict=True):
             # k readouts above a row of features, each linked to its own disjoint subset.
-            M, k = int(np.sum(sizes)), len(sizes)
-            for member, (end, size) in enumerate(zip(np.cumsum(sizes), sizes, strict=True)):
-                colour, place = PALETTE[member % len(PALETTE)], np.linspace(0.05 * M, 0.95 * M, k)[member]
+            M = sizes.sum()
+            places = np.linspace(0.05 * M, 0.95 * M, len(sizes))
+            for (end, size, place), colour in coloured(zip(sizes.cumsum(), sizes, places, strict=True)):
                 features = np.arange(end - size, end)
                 _add_readout(axes, features, place, colour, linewidth=0.5, size=30)
                 axes.scatter(features, np.zeros(size), s=5, c=colour, edgecolors="0.35", linewidths=0.3, zorder=2)
@@ -154,7 +154,7 @@ def plot_heterogeneity(data: xr.Dataset) -> Figure:
         label_edges(grid, "α = P/M", "generalization error $E_g$")
         keys = {
             "equal" if spread == 0 else f"σ = {spread:g}/k": Line2D([], [], color=colour)
-            for spread, colour in zip(data.fraction_spread.values, PALETTE, strict=False)
+            for spread, colour in coloured(data.fraction_spread.values)
         } | {
             "single draws": Line2D([], [], color="0.3", linewidth=0.6, linestyle=_DASHES),
             "one full model at λ*": Line2D([], [], color=GREY),
@@ -165,28 +165,28 @@ def plot_heterogeneity(data: xr.Dataset) -> Figure:
         }
         layout = {"ncols": 8, "handlelength": 1.4, "columnspacing": 0.9, "fontsize": 7}
         figure.legend(list(keys.values()), list(keys), loc="outside upper center", **layout)
-        if not bool(data.average_exists.all()):
+        if not data.average_exists.all():
             note(figure, "ρ ≠ 0: for σ = 1/k and c > 0 the average over draws does not exist; the median is drawn")
     return figure
 
 
 def _add_heterogeneous(axes: Axes, data: xr.Dataset) -> None:
-    finite = np.isfinite(data.sample_ratio.values)
-    alpha = data.sample_ratio.values[finite]
+    limit, data = data.sel(sample_ratio=np.inf), data.drop_sel(sample_ratio=np.inf)
+    alpha = data.sample_ratio
     edge = 1.09 * alpha.max()  # of the marks for infinite data
-    for position, colour in enumerate(PALETTE[: data.sizes["fraction_spread"]]):
+    for position, colour in coloured(range(data.sizes["fraction_spread"])):
         one = data.isel(fraction_spread=position)
-        if float(one.fraction_spread) > 0:
-            for shown in one.shown.transpose("draw", "sample_ratio").values:
-                axes.plot(alpha, shown[finite], color=colour, linewidth=0.6, linestyle=_DASHES, alpha=0.8)
-        axes.plot(alpha, one.risk.values[finite], color=colour, zorder=3)
+        if one.fraction_spread > 0:
+            axes.plot(alpha, one.shown.T, color=colour, linewidth=0.6, linestyle=_DASHES, alpha=0.8)
+        axes.plot(alpha, one.risk, color=colour, zorder=3)
         # Smaller and smaller, so that markers at one place all show.
-        axes.plot(edge, one.risk.values[~finite], "<", color=colour, markersize=6.5 - 1.1 * position, clip_on=False)
-    axes.plot(alpha, data.full_model.values[finite], color=GREY)
+        size = 6.5 - 1.1 * position
+        axes.plot(edge, limit.risk[position], "<", color=colour, markersize=size, clip_on=False)
+    axes.plot(alpha, data.full_model, color=GREY)
     # The axis fits the curves; an asymptote of zero is far below and shown as a hollow mark at the bottom.
-    values = [data.risk.values.ravel(), data.shown.values[..., finite].ravel(), data.full_model.values[finite]]
+    values = [data.risk, limit.risk, data.shown, data.full_model]
     low, high = min(part.min() for part in values), max(part.max() for part in values)
-    asymptote = float(data.full_model.values[~finite][0])
+    asymptote = limit.full_model
     if asymptote > 1e-9:
         low = min(low, asymptote)
         axes.plot(edge, asymptote, "<", color=GREY, markersize=5, clip_on=False)
@@ -194,5 +194,5 @@ def _add_heterogeneous(axes: Axes, data: xr.Dataset) -> None:
     axes.set(xlim=(0, 1.02 * alpha.max()), ylim=(low - 1.5 * pad, high + pad))
     if asymptote <= 1e-9:
         axes.plot(edge, low - pad, "v", color=GREY, markersize=5, markerfacecolor="white", clip_on=False)
-    panel = f"c = {float(data.correlation):g}, η = {float(data.readout_noise):g}"
+    panel = f"c = {data.correlation:g}, η = {data.readout_noise:g}"
     axes.set_title(f"λ = {number(float(data.ridge))}, {panel}", fontsize=7.5)

@@ -9,7 +9,7 @@ import os
 import shutil
 import time
 from collections.abc import Callable, Collection, Iterator, Sequence
-from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Future, wait
+from concurrent.futures import BrokenExecutor, as_completed
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -27,8 +27,9 @@ from subridge.results.files import read_result, write_result
 from subridge.simulation.executors import ChildPool
 from subridge.simulation.run import Run
 
-COMPUTED, MADE, KEPT, FAILED = "computed", "made", "kept", "failed"
+MADE, KEPT, FAILED = "made", "kept", "failed"
 _PICTURES = (".png", ".svg")
+_FILES = (*_PICTURES, ".nc")
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,19 +56,17 @@ def run_batch(
 
     The store of `run` is set here: a folder inside `folder`, removed once the figure is written. `begin` is called with
     the id of each figure before it is computed. With a `pool` figures are made side by side, those first that take
-    longest; figures that show the same experiment are computed by the same process, and drawn by any.
+    longest; figures that show the same experiment are made by the same process.
     """
     run = Run() if run is None else run
-    groups: dict[FigureSettings, list[FigureRequest]] = {}
-    for request in requests:
-        groups.setdefault(request.settings.experiment, []).append(request)
     if pool is None:
         for request in requests:
             begin(request.figure)
-            outcome = _drawn(_computed(request, folder, run, force), folder)
-            _remove_tasks(request, outcome, folder, run)
-            yield outcome
+            yield _made(request, folder, folder, run, force)
         return
+    groups: dict[FigureSettings, list[FigureRequest]] = {}
+    for request in requests:
+        groups.setdefault(request.settings.experiment, []).append(request)
     # Only experiments need much memory, and they share what is free, a tenth of it left over.
     n_experiments = max(1, sum(hasattr(settings, "n_trials") for settings in groups))
     part = replace(
@@ -79,21 +78,10 @@ def run_batch(
     try:
         # Who is ended while it writes leaves nothing in the folder of the figures.
         with TemporaryDirectory(dir=folder, prefix=".making-") as place:
-            left = sorted(groups.values(), key=lambda group: max(request.seconds for request in group))
-            work: dict[Future[list[Outcome]], list[FigureRequest]] = {}
-            while work or left:
-                while left and len(work) < pool.n_processes:  # no more, so that what is computed is drawn at once
-                    group = left.pop()
-                    work[pool.submit(_computed_together, group, folder, part, force)] = group
-                for future in wait(work, return_when=FIRST_COMPLETED).done:
-                    for request, outcome in zip(work.pop(future), future.result(), strict=True):
-                        if outcome.status == COMPUTED:
-                            work[pool.submit(_drawn_alone, outcome, Path(place))] = [request]
-                            continue
-                        for suffix in (*_PICTURES, ".nc") if outcome.status == MADE else ():
-                            (Path(place) / f"{request.figure}{suffix}").replace(folder / f"{request.figure}{suffix}")
-                        _remove_tasks(request, outcome, folder, run)
-                        yield outcome
+            longest = sorted(groups.values(), key=lambda group: max(request.seconds for request in group), reverse=True)
+            work = [pool.submit(_made_together, group, folder, Path(place), part, force) for group in longest]
+            for future in as_completed(work):
+                yield from future.result()
     except BrokenExecutor as error:
         raise ClusterError(
             "a process that made figures died; if memory ran out, use --processes 1. What is done is kept: run the "
@@ -121,57 +109,43 @@ def _load(device: str) -> None:
     device_problem(device)
 
 
-def _computed_together(requests: Sequence[FigureRequest], folder: Path, run: Run, force: bool) -> list[Outcome]:
+def _made_together(
+    requests: Sequence[FigureRequest], folder: Path, place: Path, run: Run, force: bool
+) -> list[Outcome]:
     with blas_threads(run.threads or 1):
-        return [_computed(request, folder, run, force) for request in requests]
+        return [_made(request, folder, place, run, force) for request in requests]
 
 
-def _computed(request: FigureRequest, folder: Path, run: Run, force: bool) -> Outcome:
-    """Compute a figure of `folder`, unless it is there."""
+def _made(request: FigureRequest, folder: Path, place: Path, run: Run, force: bool) -> Outcome:
+    """Make a figure of `folder`, unless it is there; its files are whole in `place` before they are moved."""
     figure, start = request.figure, time.perf_counter()
+    # Where the experiments of the figure keep what is done.
+    tasks = folder / ".tasks" / f"{figure}-{run.device.replace(':', '-')}-{request.identity}"
     try:
-        tasks = _tasks(request, folder, run)
         dataset, status = None if force else read_figure(figure, folder), KEPT
         if dataset is None or dataset.attrs.get("fingerprint") != request.identity:
             if force:
                 shutil.rmtree(tasks, ignore_errors=True)
-            dataset, status = compute_figure(request, replace(run, store=tasks)), COMPUTED
-        return Outcome(figure, status, time.perf_counter() - start, dataset)
+            dataset, status = compute_figure(request, replace(run, store=tasks)), MADE
+            picture = plot_figure(dataset)
+            place.mkdir(parents=True, exist_ok=True)
+            (folder / f"{figure}.nc").unlink(missing_ok=True)  # it may belong to other settings
+            write_pictures(picture, [place / f"{figure}{suffix}" for suffix in _PICTURES], dataset.attrs["command"])
+            dataset.attrs["seconds"] = time.perf_counter() - start
+            write_result(dataset, place / f"{figure}.nc")
+            for suffix in _FILES:
+                (place / f"{figure}{suffix}").replace(folder / f"{figure}{suffix}")
     except (SubridgeError, OSError) as error:
         return Outcome(figure, FAILED, time.perf_counter() - start, error=error)
-
-
-def _drawn(outcome: Outcome, place: Path) -> Outcome:
-    """Draw a figure that is computed, and write its files to `place`."""
-    if outcome.status != COMPUTED or outcome.dataset is None:
-        return outcome
-    start = time.perf_counter()
-    try:
-        outcome.dataset.attrs["seconds"] = write_figure(outcome.dataset, place)
-        return replace(outcome, status=MADE, seconds=outcome.seconds + time.perf_counter() - start)
-    except OSError as error:
-        return Outcome(outcome.figure, FAILED, outcome.seconds + time.perf_counter() - start, error=error)
-
-
-def _drawn_alone(outcome: Outcome, place: Path) -> list[Outcome]:
-    return [_drawn(outcome, place)]
-
-
-def write_figure(dataset: xr.Dataset, folder: Path) -> float:
-    """Draw a computed figure, write its files, and return the seconds it took in all."""
-    start, name = time.perf_counter(), str(dataset.attrs["figure"])
-    figure = plot_figure(dataset)
-    folder.mkdir(parents=True, exist_ok=True)
-    (folder / f"{name}.nc").unlink(missing_ok=True)  # it may belong to other settings
-    write_pictures(figure, [folder / f"{name}{suffix}" for suffix in _PICTURES], str(dataset.attrs["command"]))
-    seconds = float(dataset.attrs["seconds"]) + time.perf_counter() - start
-    write_result(dataset.assign_attrs(seconds=seconds), folder / f"{name}.nc")
-    return seconds
+    shutil.rmtree(tasks, ignore_errors=True)  # the data hold every trial
+    with suppress(OSError):  # other figures have tasks
+        tasks.parent.rmdir()
+    return Outcome(figure, status, time.perf_counter() - start, dataset)
 
 
 def read_figure(figure: str, folder: Path) -> xr.Dataset | None:
     """The data of a figure; None if a file is missing, `StoreError` if its data cannot be read."""
-    if not all((folder / f"{figure}{suffix}").is_file() for suffix in (*_PICTURES, ".nc")):
+    if not all((folder / f"{figure}{suffix}").is_file() for suffix in _FILES):
         return None
     try:
         return read_result(folder / f"{figure}.nc")
@@ -194,17 +168,3 @@ def earlier_figures(folder: Path, made: Collection[str]) -> list[xr.Dataset]:
                     json.loads(dataset.attrs[name])
                 found.append(dataset)
     return found
-
-
-def _tasks(request: FigureRequest, folder: Path, run: Run) -> Path:
-    """Where the experiments of a figure keep what is done."""
-    return folder / ".tasks" / f"{request.figure}-{run.device.replace(':', '-')}-{request.identity}"
-
-
-def _remove_tasks(request: FigureRequest, outcome: Outcome, folder: Path, run: Run) -> None:
-    """Remove the tasks of a figure that is written: its data hold every trial."""
-    place = _tasks(request, folder, run)
-    if outcome.status != FAILED:
-        shutil.rmtree(place, ignore_errors=True)
-        with suppress(OSError):  # other figures have tasks
-            place.parent.rmdir()

@@ -95,12 +95,13 @@ class Redundancy(FeatureSettings):
             parts.append(part.isel(n_members=0, readout_noise=0, drop=True).squeeze("n_samples"))
         shares = xr.concat(parts, axis("subset_fraction", sizes / data.n_features)).to_dataset()
         mean = shares.misclassification.mean("trial")
-        mean = mean.isel(ridge=int(mean.sel(subset_fraction=1, method="nearest").argmin("ridge")))
-        all_seen, tenth_seen = (float(mean.sel(subset_fraction=nu, method="nearest")) for nu in (1.0, 0.1))
+        all_seen = mean.sel(subset_fraction=1, method="nearest")
+        tenth_seen = mean.sel(subset_fraction=0.1, method="nearest")
+        best = all_seen.argmin("ridge")
         shares.attrs = {
             "notes": [
-                f"At the best ridge, λ = {float(mean.ridge):g}, the error is {all_seen:.3f} at ν = 1 and "
-                f"{tenth_seen:.3f} at ν = 0.1."
+                f"At the best ridge, λ = {mean.ridge[best]:g}, the error is {all_seen[best]:.3f} at ν = 1 and "
+                f"{tenth_seen[best]:.3f} at ν = 0.1."
             ]
         }
         return shares
@@ -124,8 +125,8 @@ class FeatureStatistics(Redundancy):
         shown = np.linspace(0, data.n_features - 1, min(self.n_shown_features, data.n_features)).astype(int)
         statistics = statistics.isel(feature=shown, other_feature=shown)
         fractions = super().compute(run)
-        law = f"{float(statistics.prefactor):.3g} n^{float(statistics.power):.2f}"
-        spectrum = f"Spectrum: {law} on the top {int(statistics.n_fitted)} (authors: 187.74 n^-.85)."
+        law = f"{statistics.prefactor:.3g} n^{statistics.power:.2f}"
+        spectrum = f"Spectrum: {law} on the top {statistics.n_fitted:g} (authors: 187.74 n^-.85)."
         whole = xr.merge([statistics, fractions], combine_attrs="drop")
         whole.attrs = {"notes": [*fractions.attrs["notes"], spectrum]}
         return whole
@@ -166,14 +167,13 @@ class Classifiers(FeatureSettings):
 def _spikes(found: xr.Dataset) -> list[str]:
     """How far the error rises at P = M/k above its neighbours, for every ensemble without a ridge."""
     mean, sizes, lines = found.misclassification.mean("trial").isel(ridge=0), found.n_samples.values, []
-    places = {k: int(np.searchsorted(sizes, int(found.n_features) // k)) for k in found.n_members.values}
-    for strategy in found.strategy.values:
+    for strategy, name in STRATEGY_NAMES.items():
         words = []
-        for k, p in places.items():
-            if 0 < p < len(sizes) - 1 and sizes[p] == int(found.n_features) // k:
-                before, at, after = mean.sel(strategy=strategy, n_members=k).values[p - 1 : p + 2]
+        for k in found.n_members.values:
+            for p in np.flatnonzero(sizes[1:-1] == int(found.n_features) // k):
+                before, at, after = mean.sel(strategy=strategy, n_members=k).values[p : p + 3]
                 words.append(f"k={k}: {at:.3f} (neighbours {before:.3f}, {after:.3f})")
-        lines.append(f"λ = 0, {STRATEGY_NAMES[str(strategy)]}, error at P = M/k: " + "; ".join(words))
+        lines.append(f"λ = 0, {name}, error at P = M/k: " + "; ".join(words))
     return lines
 
 

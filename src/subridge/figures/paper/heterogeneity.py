@@ -6,7 +6,7 @@ import numpy as np
 import xarray as xr
 
 from subridge.figures.drawing.subsets import plot_densities, plot_ensembles, plot_heterogeneity
-from subridge.figures.paper.recipe import FigureRecipe, FigureSettings, Numbers, axis
+from subridge.figures.paper.recipe import FigureRecipe, FigureSettings, Numbers
 from subridge.model.ensemble import Ensemble
 from subridge.model.problem import EquicorrelatedProblem
 from subridge.model.subsets import Dirichlet, dirichlet, equal, fraction_density, rescaled_spread
@@ -38,7 +38,7 @@ class Fig3b(FigureSettings):
     """Settings of Fig. 3b."""
 
     n_members: int = 10
-    deviations: Numbers = tuple(float(sigma) for sigma in np.linspace(0.02, 0.2, 10))
+    deviations: Numbers = tuple(np.linspace(0.02, 0.2, 10).tolist())
     n_fractions: int = 400
 
     def compute(self, run: Run) -> xr.Dataset:
@@ -83,28 +83,15 @@ class Fig3c(FigureSettings):
         # (panel, ridge, draw, α): the last sample ratio is the limit of infinite data.
         alpha = around_thresholds(np.append(np.linspace(0.03, 3, self.n_ratios) / k, np.inf), 1 / k)
         lam, eta = np.array(self.ridges)[:, None, None, None], eta[..., None]
+        shape = (len(c), len(lam), self.n_draws, len(alpha))
         curves = []
         for spread in self.fraction_spreads:
             draws = Dirichlet(k, spread).fractions((self.seed, round(100 * spread)), self.n_draws if spread > 0 else 1)
             # One draw at a time: what it needs stays in the processor's cache.
             drawn = [risk(problem, Ensemble(np.diag(nu), lam, eta), alpha).total for nu in draws]
-            total = np.broadcast_to(np.concatenate(drawn, axis=2), (*drawn[0].shape[:2], self.n_draws, len(alpha)))
-            curves.append(xr.DataArray(total, dims=("panel", "ridge", "draw", "sample_ratio")))
-        spreads = axis("fraction_spread", self.fraction_spreads)
-        everything = xr.concat(curves, spreads)
-        best = Ensemble([1.0], optimal_ridge(problem, Ensemble([1.0], readout_noise=eta)), eta)
-        # The mean over draws exists if E[1/ν] is finite, that is if the Dirichlet parameter (σk)⁻² exceeds one, or if
-        # 1/ν does not enter: it does so through the aligned part of the teacher, which needs ρ ≠ 0 and c > 0.
-        aligned = xr.DataArray([c > 0 and self.alignment != 0 for c, _ in self.panels], dims="panel")
-        exists = ~(aligned & (spreads.variable >= 1))
-        centre = everything.mean("draw").where(exists, everything.median("draw"))
-        data = xr.Dataset(
-            {
-                "risk": centre.transpose("panel", "ridge", "fraction_spread", "sample_ratio"),
-                "shown": everything.isel(draw=slice(self.n_shown)),
-                "full_model": (("panel", "sample_ratio"), risk(problem, best, alpha).total[:, 0, 0]),
-                "average_exists": exists.astype("int8"),
-            },
+            curves.append(np.broadcast_to(np.concatenate(drawn, axis=2), shape))
+        everything = xr.DataArray(
+            np.array(curves),
             {
                 "fraction_spread": list(self.fraction_spreads),
                 "ridge": list(self.ridges),
@@ -112,11 +99,25 @@ class Fig3c(FigureSettings):
                 "correlation": ("panel", c.ravel()),
                 "readout_noise": ("panel", eta.ravel()),
             },
+            ("fraction_spread", "panel", "ridge", "draw", "sample_ratio"),
         )
-        peak = data.risk.sel(ridge=self.ridges[0], fraction_spread=0.0).isel(panel=-1, sample_ratio=slice(-1)).max()
-        last = f"λ = {self.ridges[0]:g}, c = {self.panels[-1][0]:g}, η = {self.panels[-1][1]:g}"
-        data.attrs = {"notes": [f"Peak of the equal ensemble at {last}: {float(peak):.4f}."]}
-        if not bool(exists.all()):
+        best = Ensemble([1.0], optimal_ridge(problem, Ensemble([1.0], readout_noise=eta)), eta)
+        # The mean over draws exists if E[1/ν] is finite, that is if the Dirichlet parameter (σk)⁻² exceeds one, or if
+        # 1/ν does not enter: it does so through the aligned part of the teacher, which needs ρ ≠ 0 and c > 0.
+        exists = (everything.correlation == 0) | (self.alignment == 0) | (everything.fraction_spread < 1)
+        centre = everything.mean("draw").where(exists, everything.median("draw"))
+        data = xr.Dataset(
+            {
+                "risk": centre.transpose("panel", "ridge", "fraction_spread", "sample_ratio"),
+                "shown": everything.isel(draw=slice(self.n_shown)),
+                "full_model": (("panel", "sample_ratio"), risk(problem, best, alpha).total[:, 0, 0]),
+                "average_exists": exists.astype("int8"),
+            }
+        )
+        peak = centre.sel(fraction_spread=0.0).isel(ridge=0, panel=-1, sample_ratio=slice(-1)).max()
+        last = f"λ = {peak.ridge:g}, c = {peak.correlation:g}, η = {peak.readout_noise:g}"
+        data.attrs = {"notes": [f"Peak of the equal ensemble at {last}: {peak:.4f}."]}
+        if not exists.all():
             data.attrs["notes"].append(
                 "The average over draws does not exist for σ = 1/k, ρ ≠ 0, c > 0: E[1/ν] is infinite for "
                 "Dirichlet(1, …, 1). The median over draws is drawn there instead."

@@ -8,7 +8,7 @@ from itertools import pairwise
 import numpy as np
 import xarray as xr
 
-from subridge.arrays.types import FloatArray, Json
+from subridge.arrays.types import FloatArray
 from subridge.figures.drawing.learning_curves import plot_fractions, plot_ridges, plot_ridges_and_subsets
 from subridge.figures.paper.recipe import (
     FigureRecipe,
@@ -69,9 +69,8 @@ class Fig1a(FigureSettings):
         both = risk(problem, swept, np.concatenate([alpha, np.array(sizes) / M])).total
         trained = Ensemble(plan, readout_noise=self.readout_noise)
         curves = simulate(problem, trained, sizes, self.n_trials, ridges=lam, seed=self.seed, run=run, progress=False)
-        report = compare(both[:, len(alpha) :], curves)
-        data = theory_beside_trials(report, alpha, theory=both[:, : len(alpha)]).assign(risk=curves.risk)
-        data.attrs = {"agreement": [agreement_row("Fig. 1a, Prop. 1", report)]}
+        theory, at_points = np.split(both, [len(alpha)], axis=-1)
+        data = theory_beside_trials("Fig. 1a, Prop. 1", curves, at_points, alpha, theory=theory)
         return data.assign_coords(subset_fraction=("member", np.array(nu)))
 
 
@@ -124,18 +123,19 @@ class Fig1b(FigureSettings):
             run=run,
             progress=False,
         )
-        swept = Ensemble(list(nu), lam[:, None, None], self.readout_noise)
+        swept = Ensemble(nu, lam[:, None, None], self.readout_noise)
         alpha, points = around_thresholds(np.linspace(sizes[0] / M, 1.0, self.n_ratios), nu), np.array(sizes) / M
-        report = compare(risk(problem, swept, points, n_features=M), curves)
-        limit = compare(risk(problem, swept, points), curves)
         data = theory_beside_trials(
-            report,
+            "Fig. 1b, theory at this M",
+            curves,
+            risk(problem, swept, points, n_features=M),
             alpha,
             theory=risk(problem, swept, alpha, n_features=M).total,
             infinite_theory=risk(problem, swept, alpha).total,
-        ).assign(infinite_theory_at_points=limit.theory, risk=curves.risk)
-        rows = [agreement_row("Fig. 1b, theory at this M", report), agreement_row("Fig. 1b, Prop. 2 (M → ∞)", limit)]
-        data.attrs = {"agreement": rows}
+        )
+        limit = compare(risk(problem, swept, points), curves)
+        data.attrs["agreement"].append(agreement_row("Fig. 1b, Prop. 2 (M → ∞)", limit))
+        data["infinite_theory_at_points"] = limit.theory
         return data.assign_coords(subset_fraction=("member", np.array(nu)))
 
 
@@ -159,18 +159,16 @@ class Fig2(FigureSettings):
         """Theoretical risk, and the risk of trained predictors: new data, teacher and subset in every trial."""
         nu, sizes = self.subset_fractions, sample_sizes(self.n_features, self.n_sizes, self.offset)
         # Without a ridge the risk is infinite at a threshold; every spike is cut at the same distance from it.
-        edges = np.add.outer(np.array(nu), [-1e-4, 1e-4]).ravel()
+        edges = np.add.outer(nu, [-1e-4, 1e-4]).ravel()
         regular = np.linspace(sizes[0] / self.n_features, 1.0, self.n_ratios)
         alpha = around_thresholds(np.concatenate([regular, edges]), nu)
-        alpha = alpha[np.abs(alpha[:, None] - np.array(nu)).min(axis=1) > 0.99e-4]
-        parts, rows = zip(*(self._one_fraction(fraction, sizes, alpha, run) for fraction in nu), strict=True)
+        alpha = alpha[abs(np.subtract.outer(alpha, nu)).min(axis=1) > 0.99e-4]
+        parts = [self._one_fraction(fraction, sizes, alpha, run) for fraction in nu]
         data = xr.concat(parts, axis("subset_fraction", nu))
-        data.attrs = {"agreement": list(rows)}
+        data.attrs = {"agreement": [row for part in parts for row in part.attrs["agreement"]]}
         return self._with_logged_values(data)
 
-    def _one_fraction(
-        self, fraction: float, sizes: tuple[int, ...], alpha: FloatArray, run: Run
-    ) -> tuple[xr.Dataset, dict[str, Json]]:
+    def _one_fraction(self, fraction: float, sizes: tuple[int, ...], alpha: FloatArray, run: Run) -> xr.Dataset:
         M, lam, problem = self.n_features, np.array(self.ridges), EquicorrelatedProblem()
         curves = simulate(
             problem,
@@ -185,9 +183,9 @@ class Fig2(FigureSettings):
             progress=False,
         )
         swept = Ensemble([fraction], lam[:, None, None])
-        report = compare(risk(problem, swept, np.array(sizes) / M), curves)
-        part = theory_beside_trials(report, alpha, theory=risk(problem, swept, alpha).total).assign(risk=curves.risk)
-        return part, agreement_row(f"Fig. 2b, ν = {fraction:g}", report)
+        at_points = risk(problem, swept, np.array(sizes) / M)
+        theory = risk(problem, swept, alpha).total
+        return theory_beside_trials(f"Fig. 2b, ν = {fraction:g}", curves, at_points, alpha, theory=theory)
 
     def _with_logged_values(self, data: xr.Dataset) -> xr.Dataset:
         """Add the authors' logged means if the grid is theirs; z is in standard errors of both."""
@@ -205,10 +203,10 @@ class Fig2(FigureSettings):
         ours = data.risk.mean("ridge")
         error = ours.std("trial", ddof=1) * np.sqrt(1 / ours.sizes["trial"] + 1 / logged["n_trials"])
         z = (ours.mean("trial") - table) / error
-        far = np.abs(z.values)
+        far = abs(z.values)
         data.attrs["notes"] = [
             f"Against the authors’ {far.size} logged values (means over ridges 0, 1e-4, 1e-2 and 100 trials): root "
-            f"mean square of z {np.sqrt((far**2).mean()):.2f}, largest |z| {far.max():.2f}, {int((far <= 4).sum())} of "
+            f"mean square of z {np.sqrt((far**2).mean()):.2f}, largest |z| {far.max():.2f}, {(far <= 4).sum()} of "
             f"{far.size} within 4 standard errors."
         ]
         return data.assign(logged_mean=table, logged_z=z)

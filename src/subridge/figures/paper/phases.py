@@ -42,20 +42,16 @@ class ReducedCurves(FigureSettings):
     def compute(self, run: Run) -> xr.Dataset:
         """Reduced risks over (ridge, alignment, noise, k, α), NaN where a ridgeless curve is cut."""
         k = np.array(self.n_members, dtype=float)[:, None]
-        finite = np.isfinite(k)
-        alpha = around_thresholds(np.geomspace(0.01, 5, self.n_ratios), 1 / k[finite])
-        alpha = alpha[(np.abs(alpha * k[finite][:, None] - 1) > 1e-9).all(axis=0)]  # not at the thresholds themselves
+        alpha = around_thresholds(np.geomspace(0.01, 5, self.n_ratios), 1 / k[np.isfinite(k)])
+        alpha = alpha[(abs(alpha * k - 1) > 1e-9).all(axis=0)]  # not at the thresholds themselves
         rho, noise = np.array(self.alignments)[:, None, None, None], np.array(self.noise_values)[:, None, None]
         ratios = [noise if name == self.noise else np.array(0.0) for name in NOISE_SYMBOLS]
-        cut = np.abs(alpha * k - 1) <= _CUT
+        near = abs(alpha * k - 1) <= _CUT
         parts = []
         for ridge in self.ridges:
-            if ridge == "0":
-                total = reduced_risk(k, np.where(cut, alpha * (1 + 2 * _CUT), alpha), rho, np.zeros_like(k), *ratios)
-                parts.append(np.where(cut, np.nan, total))
-            else:  # the infinite ensemble does not depend on the ridge
-                best = reduced_optimal_ridge(np.where(finite, k, 1.0), rho, *ratios)
-                parts.append(reduced_risk(k, alpha, rho, np.where(finite, best, 0.0), *ratios))
+            Lam = np.zeros_like(k) if ridge == "0" else reduced_optimal_ridge(k, rho, *ratios)
+            total = reduced_risk(k, alpha, rho, Lam, *ratios)
+            parts.append(np.where(near & (ridge == "0"), np.nan, total))
         dims = ("reduced_ridge", "alignment", self.noise, "n_members", "sample_ratio")
         values = (list(self.ridges), list(self.alignments), list(self.noise_values), k.ravel(), alpha)
         return xr.Dataset({"reduced_risk": (dims, np.array(parts))}, dict(zip(dims, values, strict=True)))
@@ -112,7 +108,7 @@ class ScaledPhases(FigureSettings):
     def compute(self, run: Run) -> xr.Dataset:
         """k* and risk over (aggregation, ridge, H, α), and risk over (aggregation, ridge or n_features, k)."""
         names = axis("aggregation", ["mean", "scaled"])
-        return xr.concat([self._one(str(name)) for name in names.values], names, combine_attrs="drop")
+        return xr.concat([self._one(name) for name in names.values], names, combine_attrs="drop")
 
     def _one(self, aggregation: str) -> xr.Dataset:
         alpha = np.append(np.linspace(0, self.largest_ratio, self.n_ratios), np.inf)

@@ -17,6 +17,8 @@ from matplotlib.figure import Figure
 
 from subridge.arrays.types import FloatArray, Json
 from subridge.model.checks import Fingerprinted
+from subridge.model.risk import Risk
+from subridge.results.compare import compare
 from subridge.simulation.run import Run
 
 Numbers: TypeAlias = tuple[float, ...]
@@ -66,7 +68,7 @@ def sample_sizes(n_features: int, count: int, offset: int = 0) -> tuple[int, ...
     ((45, 95), (945, 1000))
     """
     sizes = np.round(np.linspace(n_features / count, n_features, count) - offset).astype(int)
-    return (*map(int, sizes[:-1]), n_features)
+    return (*sizes[:-1].tolist(), n_features)
 
 
 def log_sizes(low: int, high: int, count: int, extra: Sequence[int] = ()) -> tuple[int, ...]:
@@ -75,8 +77,8 @@ def log_sizes(low: int, high: int, count: int, extra: Sequence[int] = ()) -> tup
     >>> log_sizes(100, 400, 3, [320])
     (100, 200, 320, 400)
     """
-    grid = np.round(np.geomspace(low, high, count)).astype(int)
-    return tuple(int(P) for P in np.unique(np.concatenate([grid, np.asarray(extra, dtype=int)])))
+    grid = np.round(np.geomspace(low, high, count))
+    return tuple(np.union1d(grid, extra).astype(int).tolist())
 
 
 def part_of(run: Run, name: str) -> Run:
@@ -102,15 +104,20 @@ def shared(settings: FigureSettings, run: Run, make: Callable[[], xr.Dataset]) -
     return _kept[key].copy()
 
 
-def theory_beside_trials(report: xr.Dataset, alpha: FloatArray, **curves: FloatArray) -> xr.Dataset:
-    """The points of a comparison with their errors, and curves of theory (ridge, sample_ratio) over `alpha`.
+def theory_beside_trials(
+    name: str, trials: xr.Dataset, at_points: Risk | FloatArray, alpha: FloatArray, **curves: FloatArray
+) -> xr.Dataset:
+    """Trials and their means beside theory at these points, and curves of theory (ridge, sample_ratio) over `alpha`.
 
-    `report` is the result of ``subridge.compare``.
+    How far both agree is in the attributes, under this name.
     """
+    report = compare(at_points, trials)
     data = report[["mean", "standard_error", "z", "allowance"]].drop_attrs(deep=False)
     added: dict[str, Any] = {name: (("ridge", "sample_ratio"), values) for name, values in curves.items()}
     added |= {name: report[name].astype("int8") for name in ("agrees", "near_threshold")}  # netCDF 3 has no booleans
-    return data.assign(added | {"theory_at_points": report.theory}).assign_coords(sample_ratio=alpha)
+    added |= {"theory_at_points": report.theory, "risk": trials.risk}
+    data.attrs = {"agreement": [agreement_row(name, report)]}
+    return data.assign(added).assign_coords(sample_ratio=alpha)
 
 
 def agreement_row(name: str, report: xr.Dataset) -> dict[str, Json]:

@@ -184,8 +184,8 @@ def compute_figure(request: FigureRequest, run: Run) -> xr.Dataset:
 
 def plot_figure(dataset: xr.Dataset) -> Figure:
     """The picture of a computed figure; a quick one says so."""
-    figure = recipe_of(str(dataset.attrs["figure"])).plot(dataset)
+    figure = recipe_of(dataset.attrs["figure"]).plot(dataset)
     if dataset.attrs.get("quick_note"):
         with journal():
-            note(figure, str(dataset.attrs["quick_note"]))
+            note(figure, dataset.attrs["quick_note"])
     return figure
