@@ -18,7 +18,7 @@ from subridge.arrays.types import FloatArray
 from subridge.model.aggregation import MemberMoments, Outputs, of_pairs, outer, quotient
 from subridge.model.errors import RidgeError
 from subridge.theory import rounding
-from subridge.theory.grid import EquicorrelatedGrid, readout, row_factors
+from subridge.theory.grid import EquicorrelatedGrid, output_products, readout, row_factors
 from subridge.theory.saddle_point import EPS, OrderParameters
 
 _INFINITE_DATA = 1e300  # above this B + root overflows, and 1/α is zero
@@ -189,8 +189,7 @@ def _outputs(grid: EquicorrelatedGrid, found: Bulk, fit: FloatArray, E: FloatArr
     both = T[..., None] + (a / own)[..., None] * grid.nu / own[..., None, :]
     c = mixed(rho, gain * (own * found.sigma), (b + T) * fit)
     D = mixed(rho[..., None], gain[..., None] * (grid.nu * outer(found.sigma)), outer(fit) * both)
-    spread = np.where(gamma > 0, gamma * (E + grid.zeta[..., None, None] ** 2), 0.0)
-    return c, D + spread + readout(grid)
+    return c, output_products(grid, D, gamma, E)
 
 
 def gamma_of(grid: EquicorrelatedGrid, found: Bulk) -> FloatArray:
