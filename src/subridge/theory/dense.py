@@ -59,9 +59,9 @@ def dense_tables(problem: Problem, plan: SubsetPlan, *, accurate: bool, known_ra
     # Measurements are scaled by powers of two, so that their squares neither overflow nor underflow.
     units = [1.0 if A.ndim == 1 else 2.0 ** np.floor(np.log2(abs(A).max() or 1.0)) for A in plan.measurements]
     plan = SubsetPlan(tuple(A if u == 1 else A / u for A, u in zip(plan.measurements, units, strict=True)), M)
-    first = {r: keys.index(key) for r, key in enumerate(keys)}  # members that see the same are built once
-    known = {r: _member(problem, plan, r, units[r], known_rank, accurate=accurate) for r in set(first.values())}
-    built = [known[first[r]] for r in range(k)]
+    firsts = map(keys.index, set(keys))  # members that see the same are built once
+    known = {keys[r]: _member(problem, plan, r, units[r], known_rank, accurate=accurate) for r in firsts}
+    built = [known[key] for key in keys]
     Sx, Ob = [S.apply(member.residual) for member in built], [O.apply(member.weights) for member in built]
     pairs = {}
     for r, s in combinations_with_replacement(range(k), 2):

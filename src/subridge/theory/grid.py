@@ -73,8 +73,8 @@ class GeneralGrid(NamedTuple):
 
     def part(self, rows: slice | BoolArray) -> "GeneralGrid":
         """Some of the points."""
-        alpha, *others = (field[rows] for field in self[1:5])
-        return GeneralGrid(alpha.shape, alpha, *others, self.rows)
+        alpha, lam, eta, zeta = (field[rows] for field in self[1:5])
+        return GeneralGrid(alpha.shape, alpha, lam, eta, zeta, self.rows)
 
     def in_blocks(self, errors: Callable[["GeneralGrid"], tuple[FloatArray, ...]], per_point: int) -> list[FloatArray]:
         """Arrays of the grid's shape from a function that needs `per_point` temporary numbers at every point."""

@@ -104,7 +104,7 @@ def aligned_bias(
 
 def missed_unaligned(b: FloatArray, gain: FloatArray, nu: FloatArray, sigma: FloatArray) -> FloatArray:
     """Power of the teacher's part orthogonal to 1 that a member misses; `gain` is b²/a."""
-    return np.asarray(b - gain * (nu * sigma))
+    return b - gain * (nu * sigma)
 
 
 @np.errstate(invalid="ignore", divide="ignore", over="ignore")
@@ -224,7 +224,7 @@ def scaled_optimum(b: FloatArray, a: FloatArray, nu: FloatArray, rho: FloatArray
     `rho` is the share of the teacher along 1 and `noise` is ζ² + η².
     """
     along = np.where(rho > 0, a * rho / nu, 0.0)
-    return np.asarray(a * (noise + along + b * (1 - 2 * rho)) / (b**2 * (1 - rho)))
+    return a * (noise + along + b * (1 - 2 * rho)) / (b**2 * (1 - rho))
 
 
 @np.errstate(divide="ignore", invalid="ignore", over="ignore")

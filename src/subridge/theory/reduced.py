@@ -66,13 +66,13 @@ def own_bias(nu: FloatArray, sigma: FloatArray, ratios: Ratios) -> FloatArray:
     _, rho2, _, W, _ = ratios
     along = (1 - nu) + W  # ν I¹_rr
     across = (1 - nu) + nu * (W + (1 - sigma) ** 2) / (1 + W)  # I⁰_rr, without a difference
-    return np.asarray((1 - rho2) * nu * across + rho2 * along)
+    return (1 - rho2) * nu * across + rho2 * along
 
 
 def cross_bias(nu: FloatArray, sigma: FloatArray, ratios: Ratios) -> FloatArray:
     """B_rr′ of two different members, all of their error, eq. 209 (ErrpReduced): without a shared feature γ = 0."""
     _, rho2, _, W, _ = ratios
-    return np.asarray((1 - rho2) * (1 - 2 * nu * sigma / (1 + W)) - rho2)
+    return (1 - rho2) * (1 - 2 * nu * sigma / (1 + W)) - rho2
 
 
 @np.errstate(divide="ignore", invalid="ignore")
@@ -83,8 +83,7 @@ def reduced_error(nu: FloatArray, sigma: FloatArray, ratios: Ratios) -> FloatArr
     bias, noise, gap = own_bias(nu, sigma, ratios), nu * (H + gamma * Z), 1.0 - gamma
     # Without noise and with all features seen the bias vanishes faster than 1 - γ: the limit is 0.
     nothing = (np.abs(bias) <= 1e-28 * nu) & (noise == 0)
-    member = (bias + noise) / np.where(gap <= _AT_THRESHOLD, 1.0, gap)
-    member = np.where(gap <= _AT_THRESHOLD, np.where(nothing, 0.0, np.inf), member)
+    member = np.where(gap <= _AT_THRESHOLD, np.where(nothing, 0.0, np.inf), (bias + noise) / gap)
     return np.asarray(member + (1 - nu) * cross_bias(nu, sigma, ratios))
 
 
@@ -97,7 +96,7 @@ def scaled_error(nu: FloatArray, sigma: FloatArray, ratios: Ratios) -> FloatArra
     """
     alpha, _, H, _, _ = ratios
     readout = np.where(H > 0, H / (nu * sigma**2), 0.0)
-    gap = np.where(alpha > 0, 1 - nu * sigma**2 / alpha, 1.0)
+    gap = 1.0 - quotient(nu * sigma**2, alpha)
     causes = np.where(alpha > 0, odds(nu, sigma, readout, ratios), np.inf)
     ratio = np.where(np.isinf(causes), 1.0, causes / (causes + gap))
     # Without noise, with all seen and as many samples as features there is nothing to amplify.
@@ -112,7 +111,7 @@ def odds(nu: FloatArray, sigma: FloatArray, readout: FloatArray, ratios: Ratios)
     """
     alpha, _, _, W, Z = ratios
     e, m = 1 + W, nu * sigma
-    return np.asarray(W + e**2 * readout + (e**2 * Z + (e - m) ** 2 + m * (sigma - m)) / alpha)
+    return W + e**2 * readout + (e**2 * Z + (e - m) ** 2 + m * (sigma - m)) / alpha
 
 
 def reduced_risk(
@@ -256,7 +255,7 @@ def stationarity(
     """Zero where the error of the scaled mean is least in the ridge; negative where σ is too small."""
     e = 1 + W
     fitted = (alpha + e * (1 + Z)) * sigma - nu * sigma**2 - alpha
-    return np.asarray(nu**2 * sigma**3 * fitted - e * alpha * H * (alpha - 2 * nu * sigma**2))
+    return nu**2 * sigma**3 * fitted - e * alpha * H * (alpha - 2 * nu * sigma**2)
 
 
 def _best_scaled_overlap(nu: FloatArray, alpha: FloatArray, H: FloatArray, W: FloatArray, Z: FloatArray) -> FloatArray:
@@ -266,8 +265,8 @@ def _best_scaled_overlap(nu: FloatArray, alpha: FloatArray, H: FloatArray, W: Fl
     these two.
     """
     sum_of_roots = alpha + (1 + W) * (1 + Z)
-    quiet = np.asarray(2 * alpha / (sum_of_roots + np.sqrt(sum_of_roots**2 - 4 * nu * alpha)))
-    loud = np.asarray(np.sqrt(alpha / (2 * nu)))
+    quiet = 2 * alpha / (sum_of_roots + np.sqrt(sum_of_roots**2 - 4 * nu * alpha))
+    loud = np.sqrt(alpha / (2 * nu))
     found = elementwise.find_root(
         stationarity, (np.minimum(quiet, loud), np.maximum(quiet, loud)), args=(nu, alpha, H, W, Z)
     )
@@ -384,7 +383,7 @@ def phase_boundary(
         spare = 2 * (1 - rho2) - H * (1 + W)
         found = np.divide((1 + W) ** 2 * rho2, spare, out=np.full(spare.shape, np.inf), where=spare > 0)
         scaled = np.where(H > 0, 0.0, (1 + W) * (1 + Z))
-    return np.asarray(np.where(rho2 > 0, found, scaled) if is_scaled(aggregation) else found)
+    return np.where(rho2 > 0, found, scaled) if is_scaled(aggregation) else found
 
 
 def large_k_coefficient(
@@ -504,7 +503,7 @@ def _best_beside_threshold(
 def amplified(ratios: Ratios) -> FloatArray:
     """C, what the interpolation threshold amplifies: the numerator of ν E_rr at the threshold ν = α, where γ = 1."""
     alpha, _, H, _, Z = ratios
-    return np.asarray(own_bias(alpha, _ONE, ratios) + alpha * (H + Z))
+    return own_bias(alpha, _ONE, ratios) + alpha * (H + Z)
 
 
 @np.errstate(divide="ignore", invalid="ignore")
@@ -530,7 +529,7 @@ def slope_beyond(x: FloatArray, *given: FloatArray) -> FloatArray:
     r = own_bias(x, _ONE, ratios) + x * (H + x * y * Z)
     dr = (1 - rho2) * (1 - 2 * S * x) - rho2 + H + 2 * x * y * Z
     dl = -cross_bias(x, _ONE, ratios) - 2 * (1 - x) * (1 - rho2) * S
-    return np.asarray((dr * gap + y * r) / gap**2 + dl)
+    return (dr * gap + y * r) / gap**2 + dl
 
 
 def _best_at_optimal_ridge(flat: Ratios) -> FloatArray:
@@ -543,7 +542,7 @@ def _best_at_optimal_ridge(flat: Ratios) -> FloatArray:
     def gain(nu: FloatArray, part: Ratios) -> FloatArray:
         t = np.maximum(_optimum(nu, part) - nu, 0.0)  # Λ*ν/(1+W), never negative but for rounding
         sigma = bulk(part.alpha, nu, t).sigma
-        return np.asarray(nu * (part.H - (1 - part.rho2) * (2 - nu) * sigma / (1 + part.W)))
+        return nu * (part.H - (1 - part.rho2) * (2 - nu) * sigma / (1 + part.W))
 
     k, lowest = _integer_minimum(gain, flat)
     # Where nothing can be gained without readout noise (no data, or a teacher along 1) all sizes tie.

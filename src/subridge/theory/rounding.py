@@ -118,7 +118,7 @@ def gap_doubt(
     (R, S), (dR, dS) = shares, doubts
     found = dR.spread + dS.spread + dR.moved * np.sqrt(S.trace) + dS.moved * np.sqrt(R.trace)
     if same:
-        return np.asarray(found + 0.5 * (dR.gap + dS.gap) + 4 * EPS * gap)
+        return found + 0.5 * (dR.gap + dS.gap) + 4 * EPS * gap
     return np.asarray(found + 2 * np.sqrt(dR.fitted * dS.fitted) + 4 * EPS * (gap + 2 * np.sqrt(R.trace * S.trace)))
 
 

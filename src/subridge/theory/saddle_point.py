@@ -74,7 +74,7 @@ class OrderParameters:
     def effective_ridge(self) -> FloatArray:
         """Effective ridge κ̄_r = 1/q̂_r = κ_r/α, shape (..., k)."""
         with np.errstate(divide="ignore"):
-            return np.asarray(1.0 / self.q_hat)
+            return 1.0 / self.q_hat
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,10 +92,8 @@ class Spectrum:
     @np.errstate(invalid="ignore", divide="ignore")
     def shares(self, kappa_bar: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Shares φ_i that are fitted and ψ_i that are left, shape (G, n) each."""
-        column, infinite = kappa_bar[:, None], np.isinf(kappa_bar)
-        R = self.resolvent(kappa_bar)
-        phi, psi = self.values * R, column * R
-        return phi, np.where(infinite[:, None], 1.0, psi) if infinite.any() else psi
+        column, R = kappa_bar[:, None], self.resolvent(kappa_bar)
+        return self.values * R, np.where(np.isinf(column), 1.0, column * R)
 
     def ridge(self, alpha: FloatArray, kappa_bar: FloatArray) -> FloatArray:
         """λ(κ̄)."""
