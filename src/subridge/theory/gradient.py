@@ -23,6 +23,7 @@ from subridge.model.errors import ParameterError
 from subridge.model.problem import EquicorrelatedProblem
 from subridge.theory.grid import EquicorrelatedGrid, check_description
 from subridge.theory.predict import risk
+from subridge.theory.saddle_point import quiet
 
 _STEP = 2.0**-100  # its square is below rounding in every sum
 
@@ -67,6 +68,7 @@ class Member(NamedTuple):
     eta: Any
 
 
+@quiet
 def pair_errors(grid: EquicorrelatedGrid, left: Member, right: Member, overlap: Any, zeta: Any) -> tuple[Any, Any]:
     """Eq. 16 (EquiCorrGeneralizationError) as printed, for real or complex arguments; shape (..., k, k).
 
@@ -86,8 +88,7 @@ def pair_errors(grid: EquicorrelatedGrid, left: Member, right: Member, overlap: 
     along = a * overlap / (left.nu * right.nu) - b
     gamma = overlap * sigma_r * sigma_s / alpha
     noise = gamma * zeta**2 + np.eye(overlap.shape[-1]) * left.eta * right.eta
-    with np.errstate(divide="ignore", invalid="ignore"):
-        return ((1 - rho2) * across + rho2 * along + noise) / (1 - gamma), missed
+    return ((1 - rho2) * across + rho2 * along + noise) / (1 - gamma), missed
 
 
 def risk_gradient(problem: EquicorrelatedProblem, ensemble: Ensemble, sample_ratio: ArrayLike) -> RiskGradient:

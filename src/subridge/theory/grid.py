@@ -160,7 +160,6 @@ def readout(grid: GeneralGrid | EquicorrelatedGrid) -> FloatArray:
     return np.eye(grid.eta.shape[-1]) * grid.eta[..., None] ** 2
 
 
-@np.errstate(invalid="ignore")
 def output_products(
     grid: GeneralGrid | EquicorrelatedGrid, D: FloatArray, gamma: FloatArray, E: FloatArray
 ) -> FloatArray:

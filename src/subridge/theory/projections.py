@@ -28,7 +28,7 @@ from subridge.model.problem import Problem
 from subridge.model.subsets import Projection
 from subridge.theory.grid import GeneralGrid, output_products, row_factors
 from subridge.theory.prop1 import pair_errors
-from subridge.theory.saddle_point import EPS
+from subridge.theory.saddle_point import EPS, quiet
 
 _VAST = 1e150  # times the largest eigenvalue: beside such a ridge nothing is learnt
 _TINY = float(np.finfo(np.float64).tiny)
@@ -118,11 +118,12 @@ def _renormalise(spectrum: PowerSpectrum, strength: FloatArray, N: int, P: Float
     high = low + apart
     a, b = np.where(P < N, low, high), np.where(P < N, high, low)
     back = quotient(x, b + x)
-    with np.errstate(invalid="ignore", over="ignore"):  # of infinite data, and at a threshold
-        doubt += EPS * np.where(np.isfinite(P), P / np.maximum(a + b, _TINY), 0.0)
+    # of infinite data, and at a threshold
+    doubt += EPS * np.where(np.isfinite(P), P / np.maximum(a + b, _TINY), 0.0)
     return _Kind(phi, psi, a, x, back, a + b * back, np.minimum(_ROUNDING * doubt, 1.0))
 
 
+@quiet
 def projected_moments(
     problem: Problem, ensemble: Ensemble, grid: GeneralGrid
 ) -> tuple[MemberMoments, FloatArray | None]:

@@ -23,7 +23,7 @@ from subridge.model.problem import Problem
 from subridge.theory import rounding
 from subridge.theory.dense import dense_tables
 from subridge.theory.grid import GeneralGrid, output_products, readout, reciprocal, row_factors
-from subridge.theory.saddle_point import EPS, OrderParameters, effective_ridge
+from subridge.theory.saddle_point import EPS, OrderParameters, effective_ridge, quiet
 from subridge.theory.tables import MemberTable, Tables, diagonal_tables, spiked_tables
 
 _AT_THRESHOLD = 4 * EPS
@@ -81,7 +81,7 @@ def share(member: MemberTable, alpha: FloatArray, lam: FloatArray) -> Share:
     kappa_bar = effective_ridge(spectrum, alpha, lam)[0]
     phi, psi = spectrum.shares(kappa_bar)
     at_zero = kappa_bar == 0
-    pull = np.where(at_zero | np.isinf(kappa_bar), 0.0, lam * M / np.where(at_zero, 1.0, kappa_bar))
+    pull = np.where(at_zero | np.isinf(kappa_bar), 0.0, lam * M / kappa_bar)
     gap = np.where(at_zero, spectrum.spare_samples(alpha), pull + (phi * psi) @ spectrum.counts)
     gap = np.where(alpha == 0, 0.0, gap) if len(spectrum.values) else alpha * M
     fitted = phi**2
@@ -106,7 +106,6 @@ def pair_bias(
     return found
 
 
-@np.errstate(divide="ignore", invalid="ignore")
 def pair_errors(
     grid: GeneralGrid, n_features: int, bias: FloatArray, trace: FloatArray, gap: FloatArray
 ) -> tuple[FloatArray, ...]:
@@ -119,6 +118,7 @@ def pair_errors(
     return np.where(abs(one) <= _AT_THRESHOLD, limit, (bias + noise) / one), gamma, noise, one
 
 
+@quiet
 def general_moments(
     problem: Problem, plan: SubsetPlan, grid: GeneralGrid, *, outputs: bool
 ) -> tuple[MemberMoments, FloatArray]:
@@ -130,8 +130,7 @@ def general_moments(
     tables = tabulate(problem, plan, accurate=False)
     if tables.may_be_refined:
         found = _errors(tables, grid._replace(lam=abs(grid.lam)), outputs=outputs)
-        with np.errstate(invalid="ignore"):
-            settled = found[1].sum(axis=(-2, -1)) <= _GOOD_ENOUGH * abs(found[0].sum(axis=(-2, -1)))
+        settled = found[1].sum(axis=(-2, -1)) <= _GOOD_ENOUGH * abs(found[0].sum(axis=(-2, -1)))
         vague = ~settled | (grid.lam < 0).any(axis=1).reshape(grid.shape)
         if vague.any():
             tables = tabulate(problem, plan, accurate=True)
@@ -204,6 +203,7 @@ def _block(tables: Tables, grid: GeneralGrid, *, outputs: bool) -> tuple[FloatAr
     return E, bounds, c, F, dc, dF + 4 * EPS * readout(grid), np.full(G, 4 * EPS * tables.reach**2)
 
 
+@quiet
 def general_order_parameters(problem: Problem, plan: SubsetPlan, grid: GeneralGrid, *, throw: bool) -> OrderParameters:
     """Order parameters on the grid's shape: per-member fields (..., k), γ (..., k, k)."""
     tables, shared, k = tabulate(problem, plan, accurate=True), row_factors(grid.rows), plan.n_members
@@ -213,10 +213,9 @@ def general_order_parameters(problem: Problem, plan: SubsetPlan, grid: GeneralGr
         kappa_bar, found = effective_ridge(spectrum, alpha, lam, throw=throw)
         fitted, left = spectrum.shares(kappa_bar)
         q = left @ (spectrum.counts * spectrum.values / spectrum.n_features)
-        with np.errstate(divide="ignore", invalid="ignore"):
-            q_hat = 1.0 / kappa_bar
-            # |λ(κ̄) - λ| relative to the larger of λ and ακ̄, the terms that cancel
-            off = abs(spectrum.ridge(alpha, kappa_bar) - lam) / np.maximum(abs(lam), abs(alpha * kappa_bar))
+        q_hat = 1.0 / kappa_bar
+        # |λ(κ̄) - λ| relative to the larger of λ and ακ̄, the terms that cancel
+        off = abs(spectrum.ridge(alpha, kappa_bar) - lam) / np.maximum(abs(lam), abs(alpha * kappa_bar))
         inner = np.isfinite(alpha) & np.isfinite(kappa_bar) & (kappa_bar != 0)
         fields.append((lam + q, q, q_hat, found, np.where(inner, off, 0.0)))
         phi.append(fitted)

@@ -19,7 +19,7 @@ from subridge.model.aggregation import MemberMoments, Outputs, of_pairs, outer, 
 from subridge.model.errors import RidgeError
 from subridge.theory import rounding
 from subridge.theory.grid import EquicorrelatedGrid, output_products, readout, row_factors
-from subridge.theory.saddle_point import EPS, OrderParameters
+from subridge.theory.saddle_point import EPS, OrderParameters, quiet
 
 _INFINITE_DATA = 1e300  # above this B + root overflows, and 1/α is zero
 
@@ -34,7 +34,7 @@ class Bulk(NamedTuple):
     shaky: FloatArray  # factor by which rounding is amplified near the floor of a negative ridge, else one
 
 
-@np.errstate(invalid="ignore", over="ignore", divide="ignore")
+@quiet
 def bulk(alpha: FloatArray, nu: FloatArray, t: FloatArray) -> Bulk:
     """Solve the saddle point νσ² - Bσ + α = 0 with B = α + ν + t, where t = λν/a is the scaled ridge.
 
@@ -63,7 +63,7 @@ def bulk(alpha: FloatArray, nu: FloatArray, t: FloatArray) -> Bulk:
     return Bulk(sigma, per_alpha, free, gap, np.where(far | idle, 1.0, shaky))
 
 
-@np.errstate(divide="ignore", invalid="ignore", over="ignore")  # of few samples κ̄ may be beyond the floats
+@quiet  # of few samples κ̄ may be beyond the floats
 def bulk_of_members(grid: EquicorrelatedGrid) -> tuple[Bulk, FloatArray]:
     """The share of its bulk that each member fits, and its effective ridge κ̄ = (a/ν)(1 - σ)/σ, shape (..., k)."""
     a, alpha, nu = grid.a[..., None], grid.alpha[..., None] * grid.seen, grid.own
@@ -107,7 +107,7 @@ def missed_unaligned(b: FloatArray, gain: FloatArray, nu: FloatArray, sigma: Flo
     return b - gain * (nu * sigma)
 
 
-@np.errstate(invalid="ignore", divide="ignore", over="ignore")
+@quiet
 def equicorrelated_moments(grid: EquicorrelatedGrid, *, outputs: bool) -> tuple[MemberMoments, FloatArray]:
     """E_rr′ of eq. 16 (EquiCorrGeneralizationError), what members miss of the target, and its power.
 
@@ -161,7 +161,7 @@ def _sum(terms: tuple[FloatArray, ...]) -> tuple[FloatArray, FloatArray]:
     return np.asarray(sum(terms)), np.asarray(sum(map(abs, terms)))
 
 
-@np.errstate(invalid="ignore", divide="ignore")
+@quiet
 def shares_along(grid: EquicorrelatedGrid, kappa_bar: FloatArray) -> tuple[FloatArray, ...]:
     """The share L/(T + u) of the teacher's part along 1 that a member fits, the rest, and the size of its terms.
 
@@ -177,7 +177,6 @@ def shares_along(grid: EquicorrelatedGrid, kappa_bar: FloatArray) -> tuple[Float
     return fit, *(np.where(blind, 1.0, part) for part in parts)
 
 
-@np.errstate(invalid="ignore", divide="ignore", over="ignore")
 def _outputs(grid: EquicorrelatedGrid, found: Bulk, fit: FloatArray, E: FloatArray) -> tuple[FloatArray, FloatArray]:
     """c_r and F_rs of the outputs by themselves: F_rs = D_rs + γ_rs (E_rs + ζ²) + δ_rs η_r², no term a difference.
 
@@ -198,13 +197,13 @@ def gamma_of(grid: EquicorrelatedGrid, found: Bulk) -> FloatArray:
     return grid.nu * found.sigma[..., None] * found.per_alpha[..., None, :] * shared
 
 
-@np.errstate(invalid="ignore")
+@quiet
 def mixed(rho: FloatArray, across: FloatArray, along: FloatArray) -> FloatArray:
     """``(1-ρ²) across + ρ² along``, for the teacher's parts orthogonal to 1 and along it; 0 · inf counts as 0."""
     return (1 - rho) * (1 + rho) * across + np.where(rho**2 > 0, rho**2 * along, 0.0)
 
 
-@np.errstate(divide="ignore", invalid="ignore")
+@quiet
 def equicorrelated_order_parameters(grid: EquicorrelatedGrid) -> OrderParameters:
     """Order parameters of Prop. 2 on the grid."""
     found, kappa_bar = bulk_of_members(grid)
@@ -217,7 +216,7 @@ def equicorrelated_order_parameters(grid: EquicorrelatedGrid) -> OrderParameters
     return OrderParameters(grid.lam + q, q, q_hat, S, gamma, np.ones(shape, dtype=bool), np.zeros(shape))
 
 
-@np.errstate(divide="ignore", invalid="ignore", over="ignore")
+@quiet
 def scaled_optimum(b: FloatArray, a: FloatArray, nu: FloatArray, rho: FloatArray, noise: FloatArray) -> FloatArray:
     """ν(1 + λ*/a), where the derivative of E_rr by λ vanishes, eq. 193 (optreg_local); ν = 0 gives the limit ν → 0.
 
@@ -227,7 +226,7 @@ def scaled_optimum(b: FloatArray, a: FloatArray, nu: FloatArray, rho: FloatArray
     return a * (noise + along + b * (1 - 2 * rho)) / (b**2 * (1 - rho))
 
 
-@np.errstate(divide="ignore", invalid="ignore", over="ignore")
+@quiet
 def best_member_ridge(b: FloatArray, a: FloatArray, nu: FloatArray, rho: FloatArray, noise: FloatArray) -> FloatArray:
     """λ* of eq. 193 (optreg_local), as in `scaled_optimum`: independent of α and never negative, up to rounding."""
     lam = a * (scaled_optimum(b, a, nu, rho, noise) / nu - 1)

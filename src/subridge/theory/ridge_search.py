@@ -18,7 +18,7 @@ from subridge.theory.grid import EquicorrelatedGrid, GeneralGrid, check_descript
 from subridge.theory.landscape import STEP, Landscape, equicorrelated_landscape, general_landscape
 from subridge.theory.prop1 import general_moments, tabulate
 from subridge.theory.prop2 import best_member_ridge
-from subridge.theory.saddle_point import EPS
+from subridge.theory.saddle_point import EPS, quiet
 from subridge.theory.shifted import tables_on_test
 
 # function(x, rows): values and slopes at x of the independent problems `rows`
@@ -318,6 +318,7 @@ def _scan(function: Line, points: FloatArray, n: int) -> tuple[FloatArray, Float
     return np.where(np.isfinite(values), values, np.inf), slopes
 
 
+@quiet
 def minimise_on_line(function: Line, points: FloatArray, n: int, noise: FloatArray | float = 0.0) -> FloatArray:
     """Global minima of n one-dimensional functions, shape (n,): a scan brackets every well, a root finds it.
 
@@ -332,10 +333,9 @@ def minimise_on_line(function: Line, points: FloatArray, n: int, noise: FloatArr
     lowest = values[ends, rows]
     best = np.where(values[least, rows] < lowest - 1e-15 * abs(lowest), least, ends)
     x, lowest = points[best], values[best, rows]
-    with np.errstate(invalid="ignore"):
-        wells = (slopes[:-1] < 0) & (slopes[1:] > 0) & np.isfinite(values[:-1]) & np.isfinite(values[1:])
-        # Within a step of the scan a smooth error moves little: a well far above the lowest point cannot win.
-        wells &= np.minimum(values[:-1], values[1:]) <= lowest + 0.1 * abs(lowest) + noise + 1e-300
+    wells = (slopes[:-1] < 0) & (slopes[1:] > 0) & np.isfinite(values[:-1]) & np.isfinite(values[1:])
+    # Within a step of the scan a smooth error moves little: a well far above the lowest point cannot win.
+    wells &= np.minimum(values[:-1], values[1:]) <= lowest + 0.1 * abs(lowest) + noise + 1e-300
     which, row = np.nonzero(wells)
     if len(which):
         found = elementwise.find_root(

@@ -64,16 +64,15 @@ def member_doubt(
     at_zero, negative = kappa_bar == 0, kappa_bar < 0
     mixed, free, squares = abs(phi * psi), psi**2, phi**2
     steep = np.maximum(1.0, abs(phi - psi)) if negative.any() else 1.0
-    with np.errstate(invalid="ignore"):  # share of the dropped directions fitted if each is as large as it may be
-        lost = np.where(at_zero, 1.0, table.dropped_size / (abs(kappa_bar) + table.dropped_size))
+    # share of the dropped directions fitted if each is as large as it may be
+    lost = np.where(at_zero, 1.0, table.dropped_size / (abs(kappa_bar) + table.dropped_size))
     lost = table.dropped * np.where(np.isinf(kappa_bar), 0.0, lost)
     spread, fitted = mixed @ (c * theta) + lost, squares @ (c * theta) + lost
     terms = np.minimum(samples, abs(psi) @ c + abs(spare) + pull) if sees_all else samples
     spare = spare if sees_all else samples
-    with np.errstate(divide="ignore", invalid="ignore"):
-        kappa = np.where(at_zero | np.isinf(kappa_bar), 0.0, (spread + 4 * EPS * terms) / share.gap)
-        gap = (mixed * steep) @ (c * theta) + lost + kappa * (pull + (mixed * steep) @ c) + 4 * EPS * (pull + mixed @ c)
-        gap = np.where(at_zero, 2 * EPS * abs(spare) + lost, gap) if len(c) else np.zeros(len(alpha))
+    kappa = np.where(at_zero | np.isinf(kappa_bar), 0.0, (spread + 4 * EPS * terms) / share.gap)
+    gap = (mixed * steep) @ (c * theta) + lost + kappa * (pull + (mixed * steep) @ c) + 4 * EPS * (pull + mixed @ c)
+    gap = np.where(at_zero, 2 * EPS * abs(spare) + lost, gap) if len(c) else np.zeros(len(alpha))
     noisy, loadings, solved = theta * member.squares, np.sqrt(member.squares), theta * table.solved**2
     second = float((c * theta).sum() * few**2 * solved.sum())
     mixing, hidden = few * np.sqrt((mixed * steep) @ noisy), np.sqrt(lost * pair.left_over)
@@ -133,7 +132,6 @@ def bias_doubts(
     return turned + left, turned + 2 * (whole_r**2 + whole_s**2 + whole_r * whole_s)
 
 
-@np.errstate(divide="ignore", invalid="ignore")
 def pair_doubt(
     E: FloatArray,
     bias: FloatArray,
@@ -151,7 +149,6 @@ def pair_doubt(
     return np.where(np.isinf(E), 0.0, np.where(np.isnan(found), np.inf, found))
 
 
-@np.errstate(divide="ignore", invalid="ignore")
 def product_doubt(
     shares: list["Share"],
     doubts: list[MemberDoubt],
@@ -173,7 +170,6 @@ def product_doubt(
     return np.where(np.isnan(found), np.inf, found)
 
 
-@np.errstate(invalid="ignore", divide="ignore", over="ignore")
 def closed_form_doubt(found: "Bulk", E: FloatArray, size: FloatArray, gap: FloatArray, z2: FloatArray) -> FloatArray:
     """Error of E_rs = (bias + noise)/gap of Prop. 2, where `size` is the size of the terms of the numerator."""
     shaky = np.maximum(found.shaky[..., :, None], found.shaky[..., None, :])
@@ -182,7 +178,6 @@ def closed_form_doubt(found: "Bulk", E: FloatArray, size: FloatArray, gap: Float
     return np.where(np.isinf(E) | (size == 0), 0.0, error)
 
 
-@np.errstate(invalid="ignore")
 def closed_form_outputs_doubt(found: "Bulk", c: FloatArray, F: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Errors of c_r and F_rs of Prop. 2, in which no term is a difference."""
     rounding = 2 * _FACTORS * found.shaky
