@@ -28,14 +28,14 @@ def run_trials(experiment: GaussianExperiment, trials: list[int], batch_size: in
     if batch_size > 1 and "subsets" in experiment.redraw:  # a batch needs subsets of the same sizes
         grouped = groupby(trials, key=lambda trial: tuple(experiment.plan_of(trial).subset_sizes))
         runs = [list(group) for _, group in grouped]
-    training_sets = [(0, experiment.n_samples)]
+    training_sets = {0: experiment.n_samples}
     if not experiment.nested:  # every size has its own streams, whatever the others are, and is a curve of one point
-        training_sets = [(P, (P,)) for P in experiment.n_samples]
+        training_sets = {P: (P,) for P in experiment.n_samples}
     parts = []
     for batch in (part.tolist() for run in runs for part in np.array_split(run, -(-len(run) // batch_size))):
         curves = [
             curves_of_batch(experiment, draw_batch(experiment, batch, sizes[-1], number), sizes)
-            for number, sizes in training_sets
+            for number, sizes in training_sets.items()
         ]
         parts.append({name: np.concatenate([curve[name] for curve in curves], axis=3) for name in curves[0]})
     return {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}

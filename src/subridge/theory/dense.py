@@ -155,7 +155,7 @@ def decompose(H: FloatArray, level: FloatArray, *, accurate: bool) -> Directions
     h = np.diagonal(H)[live]
     if not len(live):
         return Directions(np.zeros(0), np.zeros((N, 0)), np.zeros((N, 0)), np.zeros(0))
-    G = H if len(live) == N else H[np.ix_(live, live)]
+    G = H[np.ix_(live, live)]
     rounding = (_ROUNDING + np.sqrt(len(live)) / 4) * EPS
     d, U = np.linalg.eigh(G)
     harmless = bool(d[0] > _HARMLESS * d[-1])
@@ -167,8 +167,6 @@ def decompose(H: FloatArray, level: FloatArray, *, accurate: bool) -> Directions
         d, U = d[kept], U[:, kept]
         theta, dropped = rounding * d[-1] / d, len(live) - len(d)
         found = Directions(d, U / np.sqrt(d), U * np.sqrt(d), theta, True, not harmless, dropped, least)
-    if len(live) == N:
-        return found
     whiten, image = np.zeros((2, N, len(found.values)))
     whiten[live], image[live] = found.whiten, found.image
     return found._replace(whiten=whiten, image=image)

@@ -15,10 +15,10 @@ from typing import NamedTuple
 import numpy as np
 
 from subridge.arrays.types import FloatArray
-from subridge.model.aggregation import MemberMoments, Outputs, of_pairs, outer, quotient
+from subridge.model.aggregation import MemberMoments, Outputs, of_pairs, outer
 from subridge.model.errors import RidgeError
 from subridge.theory import rounding
-from subridge.theory.grid import EquicorrelatedGrid, output_products, readout, row_factors
+from subridge.theory.grid import EquicorrelatedGrid, output_products, readout
 from subridge.theory.saddle_point import EPS, OrderParameters, quiet
 
 _INFINITE_DATA = 1e300  # above this B + root overflows, and 1/α is zero
@@ -132,28 +132,28 @@ def equicorrelated_moments(grid: EquicorrelatedGrid, *, outputs: bool) -> tuple[
         fitted = outer(fit)
         along, along_size = fitted * along + L * outer(lack), fitted * along_size + L * outer(lack_size)
     bias, size = mixed(rho, bias, along), mixed(rho, size, along_size)
-    noise = gamma_of(grid, found) * z2 + readout(grid)
+    gamma = gamma_of(grid, found)
+    noise = gamma * z2 + readout(grid)
     # 1 - γ_rs from those of the members and from where they differ, with y = σ/√f.
     (y_r, y_s), common = of_pairs(found.sigma / np.sqrt(grid.seen)), nu_rs * (grid.rows / np.sqrt(outer(grid.seen)))
     unlike = (nu_r - common) * y_r**2 + (nu_s - common) * y_s**2 + common * (y_r - y_s) ** 2
-    unlike = np.where((alpha > 0) & np.isfinite(alpha), unlike / alpha, 0.0)
-    gap = 0.5 * (np.add(*of_pairs(found.gap)) + unlike)
-    E = np.where(gap > 0, (bias + noise) / gap, np.where(bias + noise == 0, 0.0, np.inf))
+    gap = 0.5 * (np.add(*of_pairs(found.gap)) + np.where(alpha > 0, unlike / alpha, 0.0))
+    top = bias + noise
+    E = np.where(gap > 0, top / gap, np.where(top == 0, 0.0, np.inf))
     # For T → ∞ the power L = b + T along 1 is infinite, and what a member misses of it tends to u - b.
     missed_along = L[..., 0] * lack if is_finite else kappa_bar + a[..., 0] / grid.own - b[..., 0]
     missed = mixed(rho[..., 0], missed_unaligned(b[..., 0], (b * pure)[..., 0], grid.own, found.sigma), missed_along)
     power = mixed(grid.rho, grid.b, grid.b + grid.T)
     bounds = rounding.closed_form_doubt(found, E, size + noise, gap, z2)
 
-    def whole(x: FloatArray, *tail: int) -> FloatArray:
-        return np.array(np.broadcast_to(x, (*shape, *tail)), order="C")
+    def whole(x: FloatArray) -> FloatArray:
+        return np.array(np.broadcast_to(x, (*shape, *x.shape[len(shape) :])), order="C")
 
     known = None
     if outputs:
-        c, F = _outputs(grid, found, fit, E)
-        dc, dF = rounding.closed_form_outputs_doubt(found, c, F)
-        known = Outputs(whole(c, k), whole(F, k, k), whole(dc, k), whole(dF, k, k), np.zeros(shape))
-    return MemberMoments(whole(E, k, k), whole(missed, k), whole(power), known), whole(bounds, k, k)
+        c, F = _outputs(grid, found, fit, gamma, E)
+        known = Outputs(*map(whole, (c, F, *rounding.closed_form_outputs_doubt(found, c, F), np.zeros(()))))
+    return MemberMoments(whole(E), whole(missed), whole(power), known), whole(bounds)
 
 
 def _sum(terms: tuple[FloatArray, ...]) -> tuple[FloatArray, FloatArray]:
@@ -177,14 +177,16 @@ def shares_along(grid: EquicorrelatedGrid, kappa_bar: FloatArray) -> tuple[Float
     return fit, *(np.where(blind, 1.0, part) for part in parts)
 
 
-def _outputs(grid: EquicorrelatedGrid, found: Bulk, fit: FloatArray, E: FloatArray) -> tuple[FloatArray, FloatArray]:
+def _outputs(
+    grid: EquicorrelatedGrid, found: Bulk, fit: FloatArray, gamma: FloatArray, E: FloatArray
+) -> tuple[FloatArray, FloatArray]:
     """c_r and F_rs of the outputs by themselves: F_rs = D_rs + γ_rs (E_rs + ζ²) + δ_rs η_r², no term a difference.
 
     Orthogonal to 1, c = ν σ b²/a and D = ν_rs σ_r σ_s b²/a. Along it, with the shares f of `shares_along` and
     L = b + T, c = L f_r and D = f_r f_s (T + a ν_rs/(ν_rr ν_ss)).
     """
     a, b, rho, T, own = *(field[..., None] for field in (grid.a, grid.b, grid.rho, grid.T)), grid.own
-    gain, gamma = np.where(a > 0, b**2 / a, 0.0), gamma_of(grid, found)
+    gain = np.where(a > 0, b**2 / a, 0.0)
     both = T[..., None] + (a / own)[..., None] * grid.nu / own[..., None, :]
     c = mixed(rho, gain * (own * found.sigma), (b + T) * fit)
     D = mixed(rho[..., None], gain[..., None] * (grid.nu * outer(found.sigma)), outer(fit) * both)
@@ -209,11 +211,11 @@ def equicorrelated_order_parameters(grid: EquicorrelatedGrid) -> OrderParameters
     found, kappa_bar = bulk_of_members(grid)
     a, shape = grid.a[..., None], kappa_bar.shape
     q = np.where(np.isinf(kappa_bar), a, kappa_bar * a / (kappa_bar + a / grid.own))
-    S = np.where(np.isinf(kappa_bar), 0.0, 1.0 / (grid.own * kappa_bar + a))
-    q_hat = 1.0 / kappa_bar
+    S, q_hat = 1.0 / (grid.own * kappa_bar + a), 1.0 / kappa_bar
     q = np.where((a == 0) | (kappa_bar == 0), 0.0, q)
-    gamma = quotient(grid.nu * row_factors(grid.rows) * outer(found.sigma), grid.alpha[..., None, None])
-    return OrderParameters(grid.lam + q, q, q_hat, S, gamma, np.ones(shape, dtype=bool), np.zeros(shape))
+    return OrderParameters(
+        grid.lam + q, q, q_hat, S, gamma_of(grid, found), np.ones(shape, dtype=bool), np.zeros(shape)
+    )
 
 
 @quiet
