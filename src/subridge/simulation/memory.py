@@ -13,7 +13,6 @@ from subridge.model.ensemble import SubsetPlan
 from subridge.ridge.curves import plan_curve
 from subridge.simulation.classification import ClassificationExperiment
 from subridge.simulation.gaussian import GaussianExperiment
-from subridge.simulation.training import GROUPS
 
 # Room for what is not counted: vectors, panels of LAPACK, and the interpreter's own growth.
 _SLACK, _SMALL = 1.15, 2**22
@@ -61,7 +60,7 @@ def bytes_per_trial(e: GaussianExperiment) -> int:
     members = {(int(N), tuple(e.ridge_table[:, r].tolist())) for r, N in enumerate(plan.subset_sizes)}
     training = max(_of_member(e, N, ridges, rhs, e.feature_variance) + 2 * n_points * N for N, ridges in members)
     # Errors, what covariances make of them in steps, and products before they are summed; residuals beside.
-    residuals = 4 * n_points * P // min(len(e.n_samples), GROUPS)
+    residuals = 4 * n_points * P // len(e.n_samples)
     # White noise, features, and the copies that colouring passes through; noise of features has its own.
     copies = 4 + isinstance(problem.signal_covariance, Autoregressive) + 2 * e.has_feature_noise
     peak = max(copies * P * M, P * M + max(vectors + training, 5 * vectors + residuals))

@@ -18,9 +18,6 @@ from subridge.ridge.rows import training_rows
 from subridge.simulation.gaussian import FEATURE_NOISE, LABEL_NOISE, READOUT_NOISE, SIGNAL, GaussianExperiment
 from subridge.theory.predict import risk
 
-# Training errors are computed for groups of sizes, over the samples of each group's largest: few calls, little in vain.
-GROUPS = 8
-
 
 def run_trials(experiment: GaussianExperiment, trials: list[int], batch_size: int) -> dict[str, FloatArray]:
     """Run trials, at most `batch_size` at once; the arrays are those of `curves_of_batch`."""
@@ -177,18 +174,15 @@ def _training_errors(batch: Batch, predictors: Array, noises: Array, sizes: tupl
 
     `predictors` has one more axis of length M, and `noises`, the weights of members times their η, one of length k.
     """
-    xp, (B, L, n_sizes, E, M), errors = namespace_of(predictors), predictors.shape, []
-    for group in np.array_split(np.arange(n_sizes), min(n_sizes, GROUPS)):
-        first, after, P = int(group[0]), int(group[-1]) + 1, sizes[group[-1]]
-        rows = xp.reshape(predictors[:, :, first:after, ...], (B, -1, M))
+    xp, (B, L, _, E, M), errors = namespace_of(predictors), predictors.shape, []
+    for s, P in enumerate(sizes):
+        rows = xp.reshape(predictors[:, :, s, ...], (B, L * E, M))
         residuals = batch.labels[:, None, :P] - batched_product(rows, batch.features[:, :P, :].mT)
         if batch.readout is not None:
-            shares = xp.reshape(noises[:, :, first:after, ...], (B, rows.shape[1], -1))
+            shares = xp.reshape(noises[:, :, s, ...], (B, L * E, -1))
             residuals = residuals - shares @ batch.readout[:, :, :P]
-        inside = np.arange(P) < np.asarray(sizes)[group][:, None]
-        residuals = xp.reshape(residuals, (B, L, len(group), E, P)) * like(inside, predictors)[:, None, :]
-        errors.append(xp.sum(residuals * residuals, axis=-1))
-    return to_numpy(xp.concat(errors, axis=2)) / np.asarray(sizes, dtype=np.float64)[:, None]
+        errors.append(xp.reshape(xp.sum(residuals * residuals, axis=-1), (B, L, E)) / P)
+    return to_numpy(xp.stack(errors, axis=2))
 
 
 def _weights_of_trial(

@@ -133,7 +133,7 @@ def general_moments(
         settled = found[1].sum(axis=(-2, -1)) <= _GOOD_ENOUGH * abs(found[0].sum(axis=(-2, -1)))
         vague = ~settled | (grid.lam < 0).any(axis=1).reshape(grid.shape)
         if vague.any():
-            tables = tabulate(problem, plan, accurate=True)
+            tables = tabulate(problem, plan)
             for field, part in zip(found, _errors(tables, grid.part(vague.ravel()), outputs=outputs), strict=True):
                 field[vague] = part
     else:
@@ -206,7 +206,7 @@ def _block(tables: Tables, grid: GeneralGrid, *, outputs: bool) -> tuple[FloatAr
 @quiet
 def general_order_parameters(problem: Problem, plan: SubsetPlan, grid: GeneralGrid, *, throw: bool) -> OrderParameters:
     """Order parameters on the grid's shape: per-member fields (..., k), γ (..., k, k)."""
-    tables, shared, k = tabulate(problem, plan, accurate=True), row_factors(grid.rows), plan.n_members
+    tables, shared, k = tabulate(problem, plan), row_factors(grid.rows), plan.n_members
     fields, phi, gamma = [], [], np.empty((len(grid.alpha), k, k))
     for r, member in enumerate(tables.members):
         spectrum, lam, alpha = member.spectrum, grid.lam[:, r], grid.alpha * grid.rows[r, r]

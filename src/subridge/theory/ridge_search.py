@@ -167,7 +167,7 @@ def landscape_of(
     own = slice(None) if member is None else slice(member, member + 1)
     if isinstance(problem, Problem):
         flat = GeneralGrid.of(problem, ensemble, alpha)
-        tables = tabulate(problem, ensemble.plan, accurate=True)
+        tables = tabulate(problem, ensemble.plan)
         if member is not None:
             tables = tables._replace(members=tables.members[own], pairs={(0, 0): tables.pairs[member, member]})
         at = None if test is None else tables_on_test(problem, ensemble.plan, moments_at_test(problem, test))

@@ -127,13 +127,13 @@ def effective_ridge(
     status = np.ones(alpha.shape, dtype=bool)
     if not len(spectrum.values):  # a member that sees nothing predicts zero, whatever its ridge
         return np.where(alpha == 0, np.inf, 1.0), status
-    kappa_bar = np.where(alpha == 0, np.inf, 0.0)
-    largest, finite = float(spectrum.values[-1]), (alpha > 0) & np.isfinite(alpha)
+    largest = float(spectrum.values[-1])
     faint, vast = (lam > 0) & (lam < _FAINT * largest), lam > _VAST * largest
-    kappa_bar[finite & vast] = (lam / alpha)[finite & vast]
+    kappa_bar = np.where(alpha == 0, np.inf, np.where(vast, lam / alpha, 0.0))
+    ordinary = (lam > 0) & ~faint & ~vast
     interpolating = (lam == 0) & (spectrum.spare_samples(alpha) < 0)
-    for case, unit in ((((lam > 0) | interpolating) & ~faint & ~vast, 1.0), (faint, _FAINT_UNIT), (lam < 0, 0.0)):
-        chosen = np.flatnonzero(finite & case)
+    for case, unit in ((ordinary | interpolating, 1.0), (faint, _FAINT_UNIT), (lam < 0, 0.0)):
+        chosen = np.flatnonzero(case & (alpha > 0) & np.isfinite(alpha))
         if len(chosen):
             given = spectrum, alpha[chosen], lam[chosen]
             solved = _non_negative(*given, unit * largest) if unit else _negative(*given, clip=clip)
