@@ -132,14 +132,13 @@ def equicorrelated_moments(grid: EquicorrelatedGrid, *, outputs: bool) -> tuple[
         fitted = outer(fit)
         along, along_size = fitted * along + L * outer(lack), fitted * along_size + L * outer(lack_size)
     bias, size = mixed(rho, bias, along), mixed(rho, size, along_size)
-    gamma = gamma_of(grid, found)
-    noise = gamma * z2 + readout(grid)
+    noise = gamma_of(grid, found) * z2 + readout(grid)
     # 1 - γ_rs from those of the members and from where they differ, with y = σ/√f.
     (y_r, y_s), common = of_pairs(found.sigma / np.sqrt(grid.seen)), nu_rs * (grid.rows / np.sqrt(outer(grid.seen)))
     unlike = (nu_r - common) * y_r**2 + (nu_s - common) * y_s**2 + common * (y_r - y_s) ** 2
-    gap = 0.5 * (np.add(*of_pairs(found.gap)) + np.where(alpha > 0, unlike / alpha, 0.0))
-    top = bias + noise
-    E = np.where(gap > 0, top / gap, np.where(top == 0, 0.0, np.inf))
+    unlike = np.where(alpha > 0, unlike / alpha, 0.0)
+    gap = 0.5 * (np.add(*of_pairs(found.gap)) + unlike)
+    E = np.where(gap > 0, (bias + noise) / gap, np.where(bias + noise == 0, 0.0, np.inf))
     # For T → ∞ the power L = b + T along 1 is infinite, and what a member misses of it tends to u - b.
     missed_along = L[..., 0] * lack if is_finite else kappa_bar + a[..., 0] / grid.own - b[..., 0]
     missed = mixed(rho[..., 0], missed_unaligned(b[..., 0], (b * pure)[..., 0], grid.own, found.sigma), missed_along)
@@ -151,7 +150,7 @@ def equicorrelated_moments(grid: EquicorrelatedGrid, *, outputs: bool) -> tuple[
 
     known = None
     if outputs:
-        c, F = _outputs(grid, found, fit, gamma, E)
+        c, F = _outputs(grid, found, fit, E)
         known = Outputs(*map(whole, (c, F, *rounding.closed_form_outputs_doubt(found, c, F), np.zeros(()))))
     return MemberMoments(whole(E), whole(missed), whole(power), known), whole(bounds)
 
@@ -177,9 +176,7 @@ def shares_along(grid: EquicorrelatedGrid, kappa_bar: FloatArray) -> tuple[Float
     return fit, *(np.where(blind, 1.0, part) for part in parts)
 
 
-def _outputs(
-    grid: EquicorrelatedGrid, found: Bulk, fit: FloatArray, gamma: FloatArray, E: FloatArray
-) -> tuple[FloatArray, FloatArray]:
+def _outputs(grid: EquicorrelatedGrid, found: Bulk, fit: FloatArray, E: FloatArray) -> tuple[FloatArray, FloatArray]:
     """c_r and F_rs of the outputs by themselves: F_rs = D_rs + γ_rs (E_rs + ζ²) + δ_rs η_r², no term a difference.
 
     Orthogonal to 1, c = ν σ b²/a and D = ν_rs σ_r σ_s b²/a. Along it, with the shares f of `shares_along` and
@@ -190,7 +187,7 @@ def _outputs(
     both = T[..., None] + (a / own)[..., None] * grid.nu / own[..., None, :]
     c = mixed(rho, gain * (own * found.sigma), (b + T) * fit)
     D = mixed(rho[..., None], gain[..., None] * (grid.nu * outer(found.sigma)), outer(fit) * both)
-    return c, output_products(grid, D, gamma, E)
+    return c, output_products(grid, D, gamma_of(grid, found), E)
 
 
 def gamma_of(grid: EquicorrelatedGrid, found: Bulk) -> FloatArray:
