@@ -165,7 +165,8 @@ r, r_hat = sp.symbols("r rhat", positive=True)
 Q, R, C, c = sp.symbols("Q R C c", real=True)
 Q_hat, R_hat, C_hat, c_hat = sp.symbols("Qhat Rhat Chat chat", real=True)
 
-_g, _h = 1 / (1 + q_hat * d[i]), 1 / (1 + r_hat * f[j])
+_g = 1 / (1 + q_hat * d[i])
+_h = 1 / (1 + r_hat * f[j])
 MEMBER_PARAMETERS = (q, q0, q_hat, q0_hat)
 PAIR_PARAMETERS = (q, Q, r, R, c, C, q_hat, Q_hat, r_hat, R_hat, c_hat, C_hat)
 

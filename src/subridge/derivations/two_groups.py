@@ -47,7 +47,8 @@ def member_pair(same: bool) -> MemberPair:
     m_A + m_B + n_A + n_B
     """
     shared = sp.Matrix(4, 4, lambda i, j: e if (i < 2) == (j < 2) else g)
-    signal, noise = BlockMatrix(SIZES, SIZES, b * sp.eye(4), shared), (a - b) * BlockMatrix.identity(SIZES)
+    signal = BlockMatrix(SIZES, SIZES, b * sp.eye(4), shared)
+    noise = (a - b) * BlockMatrix.identity(SIZES)
     first = BlockMatrix.selection(SIZES, [0, 2])
     second = first if same else BlockMatrix.selection(SIZES, [1, 3])
     return MemberPair(signal, noise, first, second, same=same)

@@ -98,7 +98,8 @@ def compare(theory: Risk | xarray.DataArray | ArrayLike, experiment: xarray.Data
     worst, place = 0.0, {}
     if bool(relative.notnull().any()):
         at = relative.isel(relative.fillna(-1.0).argmax(...))
-        worst, place = float(at), {str(name): float(at[name]) for name in relative.dims if name in at.coords}
+        worst = float(at)
+        place = {str(name): float(at[name]) for name in relative.dims if name in at.coords}
     return xarray.Dataset(
         {
             "theory": predicted,

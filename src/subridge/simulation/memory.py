@@ -53,7 +53,8 @@ def _of_member(
 def bytes_per_trial(e: GaussianExperiment) -> int:
     """Peak memory of a Gaussian trial: while its data are drawn, a member is trained, or errors are formed."""
     P, M, plan, problem = e.n_samples[-1], e.n_features, e.plan_of(0), e.finite_problem
-    n_noises, n_points = len(e.noise_table), len(e.ridge_table) * len(e.n_samples) * len(e.noise_table)
+    n_noises = len(e.noise_table)
+    n_points = len(e.ridge_table) * len(e.n_samples) * len(e.noise_table)
     # The predictor of the ensemble, and with pairs those of its members.
     vectors = n_points * (1 + e.n_members * e.pairs) * M
     rhs = min(n_noises, 2)  # right-hand sides of a member: labels, and noise when it is swept
@@ -105,7 +106,8 @@ def bytes_of_largest_member(e: ClassificationExperiment) -> int:
 def bytes_to_classify(e: ClassificationExperiment) -> int:
     """What one trial with its largest member needs, beside the data."""
     # One-hot labels, and the features once more where they are needed elsewhere or in single precision.
-    copied, labels = e.device != "cpu" or e.dtype != "float64", len(e.features) * len(e.classes)
+    copied = e.device != "cpu" or e.dtype != "float64"
+    labels = len(e.features) * len(e.classes)
     numbers = copied * (e.features.size + e.test_features.size) + labels
     data = (8 if e.dtype == "float64" else 4) * numbers + 8 * labels
     return bytes_of_votes(e) + bytes_of_largest_member(e) + data

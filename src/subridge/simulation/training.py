@@ -96,7 +96,8 @@ def train_member(experiment: GaussianExperiment, batch: Batch, sizes: tuple[int,
     Readout noise is linear: weights for the labels y - η ξ are those for y less η times those for ξ. When η is swept,
     the member is trained on y and on ξ only, and every η costs a sum.
     """
-    xp, root = namespace_of(batch.features), float(np.sqrt(batch.plans[0].subset_sizes[r]))
+    xp = namespace_of(batch.features)
+    root = float(np.sqrt(batch.plans[0].subset_sizes[r]))
     targets, etas = batch.labels[:, None, :], experiment.noise_table[:, r]
     if batch.readout is not None:
         noise = batch.readout[:, r : r + 1, :]

@@ -62,7 +62,8 @@ def dense_tables(problem: Problem, plan: SubsetPlan, *, accurate: bool, known_ra
     firsts = map(keys.index, set(keys))  # members that see the same are built once
     known = {keys[r]: _member(problem, plan, r, units[r], known_rank, accurate=accurate) for r in firsts}
     built = [known[key] for key in keys]
-    Sx, Ob = [S.apply(member.residual) for member in built], [O.apply(member.weights) for member in built]
+    Sx = [S.apply(member.residual) for member in built]
+    Ob = [O.apply(member.weights) for member in built]
     pairs = {}
     for r, s in combinations_with_replacement(range(k), 2):
         R, T, same, forms = built[r], built[s], keys[r] == keys[s], forms_of_same(built[r].table)
@@ -117,7 +118,8 @@ def _member(problem: Problem, plan: SubsetPlan, r: int, unit: float, rank: int |
     lifted = plan.lift(r, step)
     terms = abs(w - begun) + (abs(lifted) if chooses else abs(A).T @ abs(step))
     residual, weights = w - begun - lifted, plan.lift(r, start + step)
-    reach, noise = np.sqrt(_size(S, w - begun) + _size(O, begun)), _size(O, weights)
+    reach = np.sqrt(_size(S, w - begun) + _size(O, begun))
+    noise = _size(O, weights)
     left = float(np.sqrt(_size(S, residual) + noise))
     most = len(A)
     if not chooses:  # the rank of the rows, each at its own scale
@@ -165,7 +167,8 @@ def decompose(H: FloatArray, level: FloatArray, *, accurate: bool) -> Directions
         least = 0.0 if harmless else 10 * len(live) * EPS * d[-1]
         kept = d > least
         d, U = d[kept], U[:, kept]
-        theta, dropped = rounding * d[-1] / d, len(live) - len(d)
+        theta = rounding * d[-1] / d
+        dropped = len(live) - len(d)
         found = Directions(d, U / np.sqrt(d), U * np.sqrt(d), theta, True, not harmless, dropped, least)
     whiten, image = np.zeros((2, N, len(found.values)))
     whiten[live], image[live] = found.whiten, found.image

@@ -140,7 +140,8 @@ def risk_gradient(problem: EquicorrelatedProblem, ensemble: Ensemble, sample_rat
         raise ParameterError("correlation is 1 and feature_noise 0, so that nothing varies with the ridge; lower it")
     at = risk(problem, ensemble, alpha)  # refuses a ridge that is too negative
     w = ensemble.aggregation.weights(at.moments)
-    both, sides = outer(w), zip(*(of_pairs(x) for x in (grid.own, grid.lam, grid.eta)), strict=True)
+    both = outer(w)
+    sides = zip(*(of_pairs(x) for x in (grid.own, grid.lam, grid.eta)), strict=True)
     left, right = (Member(*side) for side in sides)
     own, zeta, ih = np.eye(ensemble.n_members), grid.zeta[..., None, None], 1j * _STEP
     # E(w) = (1-Σw)² v + 2(1-Σw) wᵀ(v - c) + wᵀEw; where an aligned teacher makes v infinite, Σw = 1.

@@ -92,7 +92,8 @@ def general_landscape(
     """Prop. 1 on a flat grid."""
     spectra = [member.spectrum for member in tables.members]
     k, samples, needs_outputs = len(spectra), grid.alpha * tables.n_features, not aggregation.sums_to_one
-    seen, shared = grid.alpha[:, None] * np.diagonal(grid.rows), row_factors(grid.rows)
+    seen = grid.alpha[:, None] * np.diagonal(grid.rows)
+    shared = row_factors(grid.rows)
 
     def ridge(kappa_bar: ComplexArray, rows: IntArray | slice) -> ComplexArray:
         return np.column_stack([s.ridge(seen[rows, r], kappa_bar[:, r]) for r, s in enumerate(spectra)])
@@ -116,7 +117,8 @@ def general_landscape(
             bias[:, r, s] = bias[:, s, r] = pair_bias(tables, (r, s), (shares[r], shares[s]), small[r] & small[s])
             gamma[:, r, s] = gamma[:, s, r] = pair.trace(phi_r, phi_s) * shared[r, s] / samples[rows]
             if needs_outputs:
-                D, explained = pair.cross(phi_r, phi_s), c[:, r] * c[:, s]
+                D = pair.cross(phi_r, phi_s)
+                explained = c[:, r] * c[:, s]
                 np.divide(D, explained, out=alike[:, r, s], where=explained.real > 0)
                 alike[:, s, r] = alike[:, r, s]
         return bias, gamma, c, alike

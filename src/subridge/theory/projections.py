@@ -53,7 +53,8 @@ def power_spectrum(problem: Problem) -> PowerSpectrum:
         signal, noise = (part[0] for part in parts if part is not None)
         total = signal + noise
         safe = np.where(total > 0, total, 1.0)
-        power, rest = signal * (signal / safe) * w**2 / M, float(np.sum(signal * (noise / safe) * w**2)) / M
+        power = signal * (signal / safe) * w**2 / M
+        rest = float(np.sum(signal * (noise / safe) * w**2)) / M
         is_exact = True
     else:
         S = problem.signal_covariance
@@ -61,7 +62,8 @@ def power_spectrum(problem: Problem) -> PowerSpectrum:
         total = np.where(total > M * EPS * total[-1], total, 0.0)
         along = U.T @ S.apply(w)
         power = quotient(along**2, total * M)
-        rest, is_exact = max(float(w @ S.apply(w)) / M - float(power.sum()), 0.0), False
+        rest = max(float(w @ S.apply(w)) / M - float(power.sum()), 0.0)
+        is_exact = False
     values, where = np.unique(total, return_inverse=True)
     first = int(values[0] == 0)
     counts, along = (np.bincount(where, weights)[first:].astype(np.float64) for weights in (None, power))
@@ -94,7 +96,8 @@ def _renormalise(spectrum: PowerSpectrum, strength: FloatArray, N: int, P: Float
         mu = np.exp(log_mu)
         return least - (1 / (1 + mu[:, None] / d)) @ counts - smaller(mu, strength, apart)
 
-    low, phi = np.maximum(least - rank, 0.0), np.repeat(np.sign(P)[:, None], len(d), axis=1)
+    low = np.maximum(least - rank, 0.0)
+    phi = np.repeat(np.sign(P)[:, None], len(d), axis=1)
     psi = 1 - phi
     inner = np.flatnonzero((P > 0) & (rank > 0) & ((strength > 0) | (least < rank)))
     if len(inner):
@@ -116,7 +119,8 @@ def _renormalise(spectrum: PowerSpectrum, strength: FloatArray, N: int, P: Float
             off = (n - phi[inner] @ counts - low[inner]) / slope
         doubt[inner] += EPS * n / slope
     high = low + apart
-    a, b = np.where(P < N, low, high), np.where(P < N, high, low)
+    a = np.where(P < N, low, high)
+    b = np.where(P < N, high, low)
     back = quotient(x, b + x)
     # of infinite data, and at a threshold
     doubt += EPS * np.where(np.isfinite(P), P / np.maximum(a + b, _TINY), 0.0)
@@ -159,7 +163,8 @@ def _block(M: int, spectrum: PowerSpectrum, ensemble: Ensemble, grid: GeneralGri
     sums = (psi * e) @ psi.mT, (phi * e) @ phi.mT, (phi * counts) @ phi.mT, (x[:, :, None] - x[:, None]) ** 2 @ counts
     bias, mean, trace, unlike = (each[:, which][:, :, which] for each in sums)
     spare, mixed, back, gap, doubt = np.transpose([U[2:] for U in kinds], (1, 2, 0))[..., which]
-    left, c = ((phi * psi) @ e)[:, which], (phi @ e)[:, which]
+    left = ((phi * psi) @ e)[:, which]
+    c = (phi @ e)[:, which]
     one, shared = np.eye(k, dtype=bool), f / np.sqrt(outer(own))
     returned = np.where(one, (back * left)[..., None], 0.0)  # the variance of a member over its projections
     # αMγ_rs, and αM(1 - γ_rs) from those of the members and from where they differ.

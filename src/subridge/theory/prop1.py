@@ -53,7 +53,8 @@ def tabulate(problem: Problem, plan: SubsetPlan, *, accurate: bool = True) -> Ta
     )
     known_rank = None
     if signal is not None and noise is not None:
-        variances, rank = signal[0] + noise[0], signal[1].shape[1] + noise[1].shape[1]
+        variances = signal[0] + noise[0]
+        rank = signal[1].shape[1] + noise[1].shape[1]
         if plan.selects_features and rank == 0:
             return diagonal_tables(problem, plan, signal[0], noise[0])
         # The projector off the spikes is as cheap as their number; a number near N_r gains nothing.
@@ -179,7 +180,8 @@ def _block(tables: Tables, grid: GeneralGrid, *, outputs: bool) -> tuple[FloatAr
             bias, dbias, dgap = own[r], np.minimum(*doubts[r].own), doubts[r].gap
         else:
             dleft, dwhole = rounding.bias_doubts(pair.slip, (np.sqrt(own[r]), np.sqrt(own[s])), of_pair)
-            bias, dbias = pair_bias(tables, (r, s), (R.shares, S.shares), dleft <= dwhole), np.minimum(dleft, dwhole)
+            bias = pair_bias(tables, (r, s), (R.shares, S.shares), dleft <= dwhole)
+            dbias = np.minimum(dleft, dwhole)
             dgap = rounding.gap_doubt(pair.same, (R, S), of_pair, gap)
             if not pair.same:  # whitened directions are as uncertain in scale as their eigenvalues
                 off_r, off_s = (abs(phi) * members[i].doubt.theta for i, phi in ((r, phi_r), (s, phi_s)))

@@ -122,7 +122,8 @@ def equicorrelated_moments(grid: EquicorrelatedGrid, *, outputs: bool) -> tuple[
         for field in (grid.b, grid.a, grid.omega2, grid.alpha, grid.zeta**2, grid.rho, grid.b + grid.T)
     )
     is_finite, own, (nu_r, nu_s), nu_rs = np.isfinite(grid.T).all(), np.eye(k, dtype=bool), of_pairs(grid.own), grid.nu
-    pure, lost = np.where(a > 0, b / a, 0.0), np.where(a > 0, omega2 / a, 0.0)
+    pure = np.where(a > 0, b / a, 0.0)
+    lost = np.where(a > 0, omega2 / a, 0.0)
     bias, size = _sum(unaligned_bias(b, pure, lost, (nu_r, nu_s, nu_rs), of_pairs(found.free)))
     # The share that neither sees is a difference of fractions, whose own rounding counts.
     size = size + b * (abs(1 - nu_r) + abs(nu_s - nu_rs)) / 4
@@ -130,7 +131,8 @@ def equicorrelated_moments(grid: EquicorrelatedGrid, *, outputs: bool) -> tuple[
     along_size = np.where(own, along_size, along_size + 2 * b)
     if is_finite:  # I¹_rs uniform in T: I⁰_rs for T → 0 and I¹_rs for T → ∞
         fitted = outer(fit)
-        along, along_size = fitted * along + L * outer(lack), fitted * along_size + L * outer(lack_size)
+        along = fitted * along + L * outer(lack)
+        along_size = fitted * along_size + L * outer(lack_size)
     bias, size = mixed(rho, bias, along), mixed(rho, size, along_size)
     noise = gamma_of(grid, found) * z2 + readout(grid)
     # 1 - γ_rs from those of the members and from where they differ, with y = σ/√f.

@@ -216,7 +216,8 @@ def _space_optimum(problem: Problem, spaces: Ensemble, alpha: float) -> FloatArr
 
 def _scan_points(scales: FloatArray) -> FloatArray:
     """Logarithms of κ̄ from ten decades below the smallest scale to fourteen above the largest."""
-    first, last = np.log(scales.min()) + np.log(1e-10), np.log(scales.max()) + np.log(1e14)
+    first = np.log(scales.min()) + np.log(1e-10)
+    last = np.log(scales.max()) + np.log(1e14)
     return np.linspace(first, last, int(np.ceil((last - first) / np.log(10) * _PER_DECADE)) + 1)
 
 
@@ -276,7 +277,8 @@ def _joint_optimum(landscape: Landscape, common: FloatArray, alone: FloatArray) 
         best = minimise_on_line(lambda x, rows: error(np.where(one, x[:, None], z[rows]), one, rows), points, G)
         return np.where(one, best[:, None], z)
 
-    own, together = place(alone), place(np.broadcast_to(common[:, None], (G, k)))
+    own = place(alone)
+    together = place(np.broadcast_to(common[:, None], (G, k)))
     starts = [together, *(np.roll(own, r, axis=1) for r in range(k))]
     for one in np.eye(k):
         # Without this member, with this member alone, apart from the others, and where it is best beside them.
@@ -300,7 +302,8 @@ def _lowest_of_net(error: Field, scales: FloatArray, last: float, shape: tuple[i
     place = np.indices((_LEVELS + 1,) * k).reshape(k, -1).T if k <= 2 else part
     net = levels[place]
     worth = _scan(lambda z, rows: error(z, np.zeros(k), rows), net, G)[0]
-    near, starts = abs(place[:, None] - place).max(axis=-1) <= 1, []
+    near = abs(place[:, None] - place).max(axis=-1) <= 1
+    starts = []
     for _ in range(_WELLS):
         lowest = np.argmin(worth, axis=0)
         starts.append(net[lowest])

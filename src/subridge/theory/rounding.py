@@ -67,7 +67,8 @@ def member_doubt(
     # share of the dropped directions fitted if each is as large as it may be
     lost = np.where(at_zero, 1.0, table.dropped_size / (abs(kappa_bar) + table.dropped_size))
     lost = table.dropped * np.where(np.isinf(kappa_bar), 0.0, lost)
-    spread, fitted = mixed @ (c * theta) + lost, squares @ (c * theta) + lost
+    spread = mixed @ (c * theta) + lost
+    fitted = squares @ (c * theta) + lost
     terms = np.minimum(samples, abs(psi) @ c + abs(spare) + pull) if sees_all else samples
     spare = spare if sees_all else samples
     kappa = np.where(at_zero | np.isinf(kappa_bar), 0.0, (spread + 4 * EPS * terms) / share.gap)
@@ -75,7 +76,8 @@ def member_doubt(
     gap = np.where(at_zero, 2 * EPS * abs(spare) + lost, gap) if len(c) else np.zeros(len(alpha))
     noisy, loadings, solved = theta * member.squares, np.sqrt(member.squares), theta * table.solved**2
     second = float((c * theta).sum() * few**2 * solved.sum())
-    mixing, hidden = few * np.sqrt((mixed * steep) @ noisy), np.sqrt(lost * pair.left_over)
+    mixing = few * np.sqrt((mixed * steep) @ noisy)
+    hidden = np.sqrt(lost * pair.left_over)
     residual = np.sqrt(free @ table.slip**2) + np.sqrt(second) + np.sqrt(spread) * mixing
     residual = residual + few * (np.sqrt(fitted) * np.sqrt(squares @ solved) + 2 * np.sqrt(free @ (theta * noisy)))
     left = few * np.sqrt((free * steep) @ noisy) + np.sqrt(EPS) * table.size + hidden

@@ -128,7 +128,8 @@ def effective_ridge(
     if not len(spectrum.values):  # a member that sees nothing predicts zero, whatever its ridge
         return np.where(alpha == 0, np.inf, 1.0), status
     largest = float(spectrum.values[-1])
-    faint, vast = (lam > 0) & (lam < _FAINT * largest), lam > _VAST * largest
+    faint = (lam > 0) & (lam < _FAINT * largest)
+    vast = lam > _VAST * largest
     kappa_bar = np.where(alpha == 0, np.inf, np.where(vast, lam / alpha, 0.0))
     ordinary = (lam > 0) & ~faint & ~vast
     interpolating = (lam == 0) & (spectrum.spare_samples(alpha) < 0)

@@ -167,7 +167,8 @@ class _Spikes:
         # The fit starts at the teacher's own weights on the features that the member sees.
         begun = np.where(np.isin(np.arange(len(w)), index), w, 0.0)
         unseen = w - begun
-        y, t = (parts.signal * unseen - parts.noise * begun)[index], parts.of_factors(unseen, begun)
+        y = (parts.signal * unseen - parts.noise * begun)[index]
+        t = parts.of_factors(unseen, begun)
         terms = parts._replace(F=abs(parts.F)).of_factors(abs(unseen), abs(begun))
         (rest, on_all), along = self.split(y, t), self.Q.T @ y / self.values[1:]
         powers = _products((rest, on_all), (rest, on_all))
@@ -257,7 +258,8 @@ def spiked_tables(
         terms = np.concatenate(
             [parts.signal * R.residual * T.residual, parts.noise * R.lifted * T.lifted, R.factor * T.factor]
         )
-        left, sizes = float(terms.sum()) / M, (np.linalg.norm(R.factor), np.linalg.norm(T.factor))
+        left = float(terms.sum()) / M
+        sizes = (np.linalg.norm(R.factor), np.linalg.norm(T.factor))
         uncertain = R.uncertain * (sizes[1] + T.uncertain) + T.uncertain * sizes[0]
         same = bool(np.array_equal(R.index, T.index))
         pairs[r, s] = PairTable(
