@@ -16,6 +16,8 @@ from subridge.simulation.gaussian import GaussianExperiment
 
 # Room for what is not counted: vectors, panels of LAPACK, and the interpreter's own growth.
 _SLACK, _SMALL = 1.15, 2**22
+# Sizes that share the residuals of a trial at most; with more of them the count has room to spare.
+_SIZES = 8
 # Members that classify are solved in batches on a CPU too, where larger batches only fall out of the caches.
 _ENOUGH_ON_A_CPU = 2**27
 # More keeps a card no busier, and arrays stay below the 2³¹ entries that some kernels can address.
@@ -61,7 +63,7 @@ def bytes_per_trial(e: GaussianExperiment) -> int:
     members = {(int(N), tuple(e.ridge_table[:, r].tolist())) for r, N in enumerate(plan.subset_sizes)}
     training = max(_of_member(e, N, ridges, rhs, e.feature_variance) + 2 * n_points * N for N, ridges in members)
     # Errors, what covariances make of them in steps, and products before they are summed; residuals beside.
-    residuals = 4 * n_points * P // len(e.n_samples)
+    residuals = 4 * n_points * P // min(len(e.n_samples), _SIZES)
     # White noise, features, and the copies that colouring passes through; noise of features has its own.
     copies = 4 + isinstance(problem.signal_covariance, Autoregressive) + 2 * e.has_feature_noise
     peak = max(copies * P * M, P * M + max(vectors + training, 5 * vectors + residuals))

@@ -104,7 +104,7 @@ def aligned_bias(
 
 def missed_unaligned(b: FloatArray, gain: FloatArray, nu: FloatArray, sigma: FloatArray) -> FloatArray:
     """Power of the teacher's part orthogonal to 1 that a member misses; `gain` is b²/a."""
-    return b - gain * (nu * sigma)
+    return np.asarray(b - gain * (nu * sigma))
 
 
 @quiet

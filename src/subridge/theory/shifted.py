@@ -21,9 +21,8 @@ from subridge.model.aggregation import MemberMoments
 from subridge.model.ensemble import Ensemble, SubsetPlan
 from subridge.model.problem import Problem
 from subridge.model.shift import MomentsAtTest
-from subridge.theory.dense import decompose
 from subridge.theory.grid import GeneralGrid, readout, reciprocal, row_factors
-from subridge.theory.saddle_point import Spectrum, effective_ridge, quiet
+from subridge.theory.saddle_point import EPS, Spectrum, effective_ridge, quiet
 
 
 class ShiftedTables(NamedTuple):
@@ -54,10 +53,10 @@ def tables_on_test(problem: Problem, plan: SubsetPlan, test: MomentsAtTest) -> S
 
     Z, spectra, loads = [], [], []
     for r in range(k):
-        H = seen(r, seen(r, Sigma).T)
-        found = decompose(H, np.diagonal(H), accurate=True)
-        spectra.append(Spectrum(found.values * (M / len(H)), np.ones(len(found.values)), M))
-        Z.append(found.whiten)
+        d, U = np.linalg.eigh(seen(r, seen(r, Sigma).T))
+        kept = d > 10 * len(d) * EPS * d[-1]
+        spectra.append(Spectrum(d[kept] * (M / len(d)), np.ones(int(kept.sum())), M))
+        Z.append(U[:, kept] / np.sqrt(d[kept]))
         loads.append(Z[r].T @ seen(r, target))
     pairs = {}
     for r in range(k):
