@@ -92,12 +92,12 @@ class BlockMatrix:
     @cached_property
     def diagonal(self) -> sp.ImmutableMatrix:
         """Coefficients of the identity, factored."""
-        return sp.ImmutableMatrix(self._parts[0].to_Matrix().applyfunc(sp.factor))
+        return _factored(self._parts[0])
 
     @cached_property
     def ones(self) -> sp.ImmutableMatrix:
         """Coefficients of 11ᵀ, factored."""
-        return sp.ImmutableMatrix(self._parts[1].to_Matrix().applyfunc(sp.factor))
+        return _factored(self._parts[1])
 
     @classmethod
     def identity(cls, sizes: Sequence[sp.Expr]) -> BlockMatrix:
@@ -251,12 +251,11 @@ class BlockMatrix:
             With as many rows and columns as the groups have together.
         """
         at = self.subs(sizes)
-        rows, columns = [int(n) for n in at.row_sizes], [int(m) for m in at.column_sizes]
-        groups = [
-            [at.diagonal[i, j] * sp.eye(n, m) + at.ones[i, j] * sp.ones(n, m) for j, m in enumerate(columns)]
-            for i, n in enumerate(rows)
+        rows = [
+            [at.diagonal[i, j] * sp.eye(n, m) + at.ones[i, j] * sp.ones(n, m) for j, m in enumerate(at.column_sizes)]
+            for i, n in enumerate(at.row_sizes)
         ]
-        return sp.ImmutableMatrix(sp.Matrix.vstack(*[sp.Matrix.hstack(*row) for row in groups]))
+        return sp.ImmutableMatrix(rows)
 
     def __str__(self) -> str:
         return block_text(self)
@@ -361,6 +360,10 @@ def _rows(
     return rows
 
 
+def _factored(coefficients: DomainMatrix) -> sp.ImmutableMatrix:
+    return sp.ImmutableMatrix(coefficients.to_Matrix().applyfunc(sp.factor))
+
+
 def _in_one_field(*coefficients: sp.MatrixBase | DomainMatrix) -> list[DomainMatrix]:
     """The same matrices in one field that knows how its generators depend on each other."""
     found = [
@@ -373,8 +376,8 @@ def _in_one_field(*coefficients: sp.MatrixBase | DomainMatrix) -> list[DomainMat
     domain, elements = construct_domain(entries, field=True)
     values = iter(elements)
     return [
-        DomainMatrix([[next(values) for _ in range(columns)] for _ in range(rows)], (rows, columns), domain)
-        for rows, columns in (matrix.shape for matrix in found)
+        DomainMatrix.from_list_flat([next(values) for _ in matrix.to_Matrix()], matrix.shape, domain)
+        for matrix in found
     ]
 
 

@@ -234,9 +234,8 @@ def pair_error(same: bool = False) -> sp.Expr:
     >>> sp.limit(pair_error(same=True), S_r, 0).subs({rho: 0, eta: 0})
     b
     """
-    g, I0, I1 = gamma(), random_bias(), aligned_bias()
-    if same:
-        g, I0, I1 = on_the_diagonal(g), on_the_diagonal(I0), on_the_diagonal(I1)
+    parts = gamma(), random_bias(), aligned_bias()
+    g, I0, I1 = map(on_the_diagonal, parts) if same else parts
     noise = g * zeta**2 + (eta**2 if same else 0)
     return ((1 - rho**2) * I0 + rho**2 * I1 + noise) / (1 - g)
 

@@ -139,14 +139,16 @@ def formulas() -> tuple[Formula, ...]:
     }
     <BLANKLINE>
     """
-    solved, one = {S_r: sigma_r / a, S_s: sigma_s / a}, {S_r: sigma / a, nu_r: nu}
+    solved = {S_r: sigma_r / a, S_s: sigma_s / a}
+    one = {S_r: sigma / a, nu_r: nu}
     I0, I1, own_gamma = random_bias(), aligned_bias(), on_the_diagonal(gamma())
     own_bias = (1 - rho2) * on_the_diagonal(I0) + rho2 * on_the_diagonal(I1)
     # One member's order parameter: B ± R over 2ν are the roots of its quadratic.
     B, scaled = alpha + nu + t, (alpha, nu, t)
     radical = sp.sqrt((alpha - nu) ** 2 + 2 * t * (alpha + nu) + t**2)
     names, where = (*scaled, R), {R: radical, h: t + nu - alpha}
-    few, many = (h + R) / (B + R), 4 * alpha * t / ((R - h) * (B + R))
+    few = (h + R) / (B + R)
+    many = 4 * alpha * t / ((R - h) * (B + R))
     # At finite M.
     excesses = {excess_r: a / (nu_r * sigma_r) - b, excess_s: a / (nu_s * sigma_s) - b, along: I1}
     size = b + T

@@ -16,7 +16,6 @@ from functools import cached_property
 
 import sympy as sp
 
-from subridge.derivations.block_forms import ones_form
 from subridge.derivations.block_matrix import BlockMatrix, trace
 from subridge.derivations.notation import alpha, x_r, x_s
 
@@ -104,62 +103,63 @@ class MemberPair:
 
         The four terms of 𝓑 are left as a sum: each is short, their common denominator is not.
         """
-        M = self.n_features
-        traces, forms = self._bias_traces(), self._bias_ones_forms()
         # tr[P X P] = tr X − 1ᵀX1/M
-        return sum(tr / M - form / M**2 for tr, form in zip(traces, forms, strict=True))
+        M, terms = self.n_features, zip(self._bias_terms(self._all), self._bias_terms(self._one), strict=True)
+        return sum(tr / M - form / M**2 for tr, form in terms)
 
     def aligned_bias(self) -> sp.Expr:
         """Return (1/M) 1ᵀ 𝓑 1, as a sum of four terms."""
-        return sum(form / self.n_features for form in self._bias_ones_forms())
+        return sum(form / self.n_features for form in self._bias_terms(self._one))
 
     def random_explained(self) -> sp.Expr:
         """Return c_r = (1/M) E[gᵀ P Σ_s A_rᵀR_rA_r Σ_s P g], the cross moment of a random target and member r."""
-        M = self.n_features
-        return -self._bias_traces()[1] / M + self._bias_ones_forms()[1] / M**2
+        return -self._bias_terms(self._all)[1] / self.n_features - self.aligned_explained() / self.n_features
 
     def aligned_explained(self) -> sp.Expr:
         """Return c_r = (1/M) 1ᵀ Σ_s A_rᵀR_rA_r Σ_s 1, the cross moment of a target along 1 and member r."""
-        return -self._bias_ones_forms()[1] / self.n_features
+        return -self._bias_terms(self._one)[1] / self.n_features
 
     def random_weights(self) -> sp.Expr:
         """Return (1/M) E[m_rᵀm_r′], m_r = A_rᵀR_rA_r Σ_s P g the mean weights for a target drawn at random."""
-        (R, R_other), met, M = self.resolvents, self.first @ self.second.T, self.n_features
-        A, B = self.first @ self.signal, self.second @ self.signal
-        return trace((R @ met) @ (R_other @ (B @ A.T))) / M - self.aligned_weights() / M
+        return self._product(self._all, self._met) / self.n_features - self.aligned_weights() / self.n_features
 
     def aligned_weights(self) -> sp.Expr:
         """Return (1/M) m_rᵀm_r′ for a target along 1."""
-        (R, R_other), met = self.resolvents, self.first @ self.second.T
-        target = self.signal @ BlockMatrix.all_ones(self.signal.row_sizes, [1])
-        weights, weights_other = R @ (self.first @ target), R_other @ (self.second @ target)
-        return ones_form(weights.T @ (met @ weights_other)) / self.n_features
+        return self._product(self._one, self._met) / self.n_features
 
     def weight_spread(self) -> sp.Expr:
         """Return tr[R_r C_rr′ R_r′ A_r′A_rᵀ]/(αM), by which shared rows spread the weights of both members alike."""
-        (R, R_other), met = self.resolvents, self.first @ self.second.T
-        return trace((R @ self._covariances[1]) @ (R_other @ met.T)) / (alpha * self.n_features)
+        R, R_other = self.resolvents
+        return trace((R @ self._covariances[1]) @ (R_other @ self._met.T)) / (alpha * self.n_features)
 
-    def _bias_traces(self) -> tuple[sp.Expr, ...]:
-        """Return the trace of each term of 𝓑, turned round so that only member-sized matrices multiply."""
-        (R, R_other), (_, C, _) = self.resolvents, self._covariances
-        A, B = self.first @ self.signal, self.second @ self.signal
-        return (
-            trace(self.signal),
-            -trace(R @ (A @ A.T)),
-            -trace(R_other @ (B @ B.T)),
-            trace((R @ C) @ (R_other @ (B @ A.T))),
-        )
+    @property
+    def _all(self) -> BlockMatrix:
+        """Every target on its own: the columns of the identity."""
+        return BlockMatrix.identity(self.signal.row_sizes)
 
-    def _bias_ones_forms(self) -> tuple[sp.Expr, ...]:
-        """Return 1ᵀX1 for each term X of 𝓑, by products with single columns."""
-        (R, R_other), (_, C, _) = self.resolvents, self._covariances
-        target = self.signal @ BlockMatrix.all_ones(self.signal.row_sizes, [1])
+    @property
+    def _one(self) -> BlockMatrix:
+        """The target along 1, a column."""
+        return BlockMatrix.all_ones(self.signal.row_sizes, [1])
+
+    @property
+    def _met(self) -> BlockMatrix:
+        """A_r A_r′ᵀ, the features that both see."""
+        return self.first @ self.second.T
+
+    def _product(self, targets: BlockMatrix, between: BlockMatrix) -> sp.Expr:
+        """Return tr[Uᵀ Σ_s A_rᵀR_r X R_r′A_r′ Σ_s U], turned round so that only member-sized matrices multiply."""
+        R, R_other = self.resolvents
+        target = self.signal @ targets
+        return trace((R @ between) @ (R_other @ ((self.second @ target) @ (self.first @ target).T)))
+
+    def _bias_terms(self, targets: BlockMatrix) -> tuple[sp.Expr, ...]:
+        """Return tr[Uᵀ X U] for each term X of 𝓑."""
+        (R, R_other), target = self.resolvents, self.signal @ targets
         seen, seen_other = self.first @ target, self.second @ target
-        weights, weights_other = R @ seen, R_other @ seen_other
         return (
-            ones_form(target),
-            -ones_form(seen.T @ weights),
-            -ones_form(seen_other.T @ weights_other),
-            ones_form(weights.T @ (C @ weights_other)),
+            trace(targets.T @ target),
+            -trace(R @ (seen @ seen.T)),
+            -trace(R_other @ (seen_other @ seen_other.T)),
+            self._product(targets, self._covariances[1]),
         )

@@ -164,11 +164,7 @@ def few_samples_form() -> dict[str, sp.Expr]:
     >>> sp.factor(total - ridgeless_error(more_samples=False))
     0
     """
-    expression = ridgeless_error(more_samples=False)
-    pole = sp.factor(sp.cancel(expression * (1 - alpha * k)).subs(k, 1 / alpha))
-    rest = sp.Poly(sp.cancel((expression - pole / (1 - alpha * k)).subs(k, 1 / nu)), nu)
-    constant, inverse = (sp.factor(rest.coeff_monomial(nu**power)) for power in (0, 1))
-    return {"constant": constant, "inverse": inverse, "pole": pole}
+    return _with_pole(ridgeless_error(more_samples=False), 1 - alpha * k, ("constant", "inverse"))
 
 
 def many_samples_form() -> dict[str, sp.Expr]:
@@ -183,11 +179,14 @@ def many_samples_form() -> dict[str, sp.Expr]:
     >>> sp.factor(many_samples_form()["pole"] - alpha * terms / (1 + W))
     0
     """
-    expression = sp.factor(ridgeless_error(more_samples=True).subs(k, 1 / nu))
-    pole = sp.factor(sp.cancel(expression * (alpha - nu)).subs(nu, alpha))
-    rest = sp.Poly(sp.cancel(expression - pole / (alpha - nu)), nu)
-    powers = {"constant": 0, "linear": 1, "quadratic": 2}
-    return {name: sp.factor(rest.coeff_monomial(nu**power)) for name, power in powers.items()} | {"pole": pole}
+    return _with_pole(ridgeless_error(more_samples=True), alpha - 1 / k, ("constant", "linear", "quadratic"))
+
+
+def _with_pole(expression: sp.Expr, gap: sp.Expr, names: tuple[str, ...]) -> dict[str, sp.Expr]:
+    """Split a function of k into a pole over a gap that closes at k = 1/α, and a polynomial in ν = 1/k."""
+    pole = sp.factor(sp.cancel(expression * gap).subs(k, 1 / alpha))
+    rest = sp.Poly(sp.cancel((expression - pole / gap).subs(k, 1 / nu)), nu)
+    return {name: sp.factor(rest.coeff_monomial(nu**power)) for power, name in enumerate(names)} | {"pole": pole}
 
 
 @lru_cache

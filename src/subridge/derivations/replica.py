@@ -165,9 +165,20 @@ r, r_hat = sp.symbols("r rhat", positive=True)
 Q, R, C, c = sp.symbols("Q R C c", real=True)
 Q_hat, R_hat, C_hat, c_hat = sp.symbols("Qhat Rhat Chat chat", real=True)
 
-_g, _h = 1 / (1 + q_hat * d[i]), 1 / (1 + r_hat * f[j])
+_g = 1 / (1 + q_hat * d[i])
+_h = 1 / (1 + r_hat * f[j])
 MEMBER_PARAMETERS = (q, q0, q_hat, q0_hat)
 PAIR_PARAMETERS = (q, Q, r, R, c, C, q_hat, Q_hat, r_hat, R_hat, c_hat, C_hat)
+
+
+def _conjugate(x: sp.Symbol, x_hat: sp.Symbol, x0: sp.Symbol, x0_hat: sp.Symbol) -> sp.Expr:
+    """What couples two order parameters and their conjugates."""
+    return x * x_hat + beta * x0 * x_hat + beta * x * x0_hat
+
+
+def _response(action: sp.Expr) -> sp.Expr:
+    """Return lim (1/β) ∂𝔤/∂J of an action."""
+    return sp.limit(sp.expand(sp.diff(action, J) / beta), beta, sp.oo)
 
 
 @lru_cache
@@ -178,7 +189,7 @@ def member_action() -> sp.Expr:
     -\hat{q}*beta + alpha*beta/(lambda_r + q)
     """
     data = alpha * (sp.log(1 + q / lam_r) + beta * q0 / (lam_r + q))
-    conjugate = -(q * q_hat + beta * q * q0_hat + beta * q0 * q_hat)
+    conjugate = -_conjugate(q, q_hat, q0, q0_hat)
     source = J * (q + beta * q0 - beta * zeta**2)
     weights = -beta * q_hat**2 * averaged(t[i] ** 2 * _g)
     volume = averaged(sp.log(1 / _g)) + beta * q0_hat * averaged(d[i] * _g)
@@ -224,8 +235,7 @@ def member_error() -> sp.Expr:
     >>> is_identically_zero(member_error() - (g*zeta**2 + eta_r**2 + bias) / (1 - g))
     True
     """
-    per_source = sp.limit(sp.expand(sp.diff(member_action(), J) / beta), beta, sp.oo)
-    return per_source.subs(q0, member_saddle()[q0])
+    return _response(member_action()).subs(q0, member_saddle()[q0])
 
 
 @lru_cache
@@ -238,11 +248,7 @@ def pair_action() -> sp.Expr:
     kappa_r, kappa_s = lam_r + q, lam_s + r
     determinant = kappa_r * kappa_s - c**2
     data = alpha * (sp.log(determinant) + beta * (kappa_r * R + kappa_s * Q - 2 * c * C) / determinant)
-    conjugate = -(
-        (q * q_hat + beta * q_hat * Q + beta * q * Q_hat)
-        + (r * r_hat + beta * r_hat * R + beta * r * R_hat)
-        + 2 * (c * c_hat + beta * c_hat * C + beta * c * C_hat)
-    )
+    conjugate = -(_conjugate(q, q_hat, Q, Q_hat) + _conjugate(r, r_hat, R, R_hat) + 2 * _conjugate(c, c_hat, C, C_hat))
     source = J * (c + beta * C - beta * zeta**2)
     labels = beta * ((q_hat + r_hat + 2 * c_hat) * (signal_power + zeta**2) + q_hat * eta_r**2 + r_hat * eta_s**2)
     both = (q_hat + c_hat) * (r_hat + c_hat)
@@ -251,16 +257,9 @@ def pair_action() -> sp.Expr:
         + (r_hat + c_hat) ** 2 * averaged(u[j] ** 2 * _h)
         - 2 * c_hat * both * averaged(t[i] * _g * B[i, j] * _h * u[j])
     )
-    volume = (
-        averaged(sp.log(1 / _g))
-        + averaged(sp.log(1 / _h))
-        + beta
-        * (
-            Q_hat * averaged(d[i] * _g)
-            + R_hat * averaged(f[j] * _h)
-            - 2 * c_hat * C_hat * averaged(_g * B[i, j] ** 2 * _h)
-        )
-    )
+    shared = averaged(_g * B[i, j] ** 2 * _h)
+    spread = Q_hat * averaged(d[i] * _g) + R_hat * averaged(f[j] * _h) - 2 * c_hat * C_hat * shared
+    volume = averaged(sp.log(1 / _g)) + averaged(sp.log(1 / _h)) + beta * spread
     return data + conjugate + source + labels + weights + volume
 
 
@@ -279,13 +278,11 @@ def pair_saddle() -> dict[sp.Symbol, sp.Expr]:
     >>> pair_saddle()[c], pair_saddle()[c_hat]
     (0, 0)
     """
-    first = member_saddle()
-    second = {key: _for_second(value) for key, value in first.items()}
-    saddle = {
-        q: first[q], lam_r: first[lam_r], Q: first[q0], Q_hat: first[q0_hat],
-        r: second[q], lam_s: second[lam_r], R: second[q0], R_hat: second[q0_hat],
-        c: sp.S.Zero, c_hat: sp.S.Zero,
-    }  # fmt: skip
+    saddle = {c: sp.S.Zero, c_hat: sp.S.Zero}
+    names = {q: (q, r), lam_r: (lam_r, lam_s), q0: (Q, R), q0_hat: (Q_hat, R_hat)}
+    for name, value in member_saddle().items():
+        first, second = names[name]
+        saddle |= {first: value, second: _for_second(value)}
     action = pair_action().subs(J, 0)
     # λ + q = α/q̂ and λ′ + r = α/r̂ at the saddle
     ridges = {lam_r: alpha / q_hat - q, lam_s: alpha / r_hat - r}
@@ -354,8 +351,7 @@ def pair_error() -> sp.Expr:
     >>> is_identically_zero(pair_error() - crossed_error())
     True
     """
-    per_source = sp.limit(sp.expand(sp.diff(pair_action(), J) / beta), beta, sp.oo)
-    return per_source.subs(C, pair_saddle()[C])
+    return _response(pair_action()).subs(C, pair_saddle()[C])
 
 
 # The effective ridge.

@@ -27,7 +27,6 @@ from subridge.derivations.notation import (
     a,
     alpha,
     b,
-    eta,
     k,
     nu,
     nu_r,
@@ -35,7 +34,6 @@ from subridge.derivations.notation import (
     nu_s,
     rho,
     sigma,
-    zeta,
 )  # fmt: skip
 from subridge.derivations.notation import e as shared
 from subridge.derivations.reduced import crossed_error, own_error
@@ -187,7 +185,7 @@ def is_square_over_positive(factor: sp.Expr) -> bool:
     >>> is_square_over_positive(alpha / (1 - alpha) ** 2), is_square_over_positive(alpha / (1 - alpha))
     (True, False)
     """
-    constant, powers = sp.factor_list(sp.numer(sp.factor(factor)) * sp.denom(sp.factor(factor)))
+    constant, powers = sp.factor_list(sp.prod(sp.fraction(sp.factor(factor))))
     return bool(constant > 0) and all(base.is_positive or power % 2 == 0 for base, power in powers)
 
 
@@ -263,15 +261,13 @@ def aligned_forms() -> tuple[sp.Expr, sp.Expr, sp.Expr]:
     >>> sp.factor(aligned_forms()[2].subs({rho: 0}) - error())
     0
     """
-    units = {a: e, b: 1, eta: sp.sqrt(H), zeta: sp.sqrt(Z)}
-    disjoint = {S_r: sigma / e, S_s: sigma / e, nu_r: 1 / k, nu_s: 1 / k, nu_rs: 0}
-    own = {S_r: sigma / e, nu_r: 1 / k}
+    equal = {a: e, b: 1, S_r: sigma / e, S_s: sigma / e, nu_r: 1 / k, nu_s: 1 / k, nu_rs: 0}
     bias = (1 - rho**2) * random_bias() + rho**2 * uniform_aligned_bias()
-    amplified = on_the_diagonal(gamma()).subs(units).subs(own)
-    member = (on_the_diagonal(bias).subs(units).subs(own) + amplified * Z + H) / (1 - amplified)
-    c = ((1 - rho**2) * random_cross_moment() + rho**2 * uniform_aligned_cross_moment()).subs(units).subs(own)
+    amplified = on_the_diagonal(gamma()).subs(equal)
+    member = (on_the_diagonal(bias).subs(equal) + amplified * Z + H) / (1 - amplified)
+    c = ((1 - rho**2) * random_cross_moment() + rho**2 * uniform_aligned_cross_moment()).subs(equal)
     v = 1 - rho**2 + rho**2 * (1 + T)
-    mean = member / k + (k - 1) / k * bias.subs(units).subs(disjoint)
+    mean = member / k + (k - 1) / k * bias.subs(equal)
     scale_of_mean = sp.factor(c / (mean - v + 2 * c))
     return scale_of_mean, mean, v - c * scale_of_mean
 

@@ -98,7 +98,8 @@ def overlap_trace() -> Polynomial:
     X**2*Y**2
     """
     one = sp.S.One
-    left, right = {(): one, ("F", "K", "Ft"): -one}, {(): one, ("E", "L", "Et"): -one}
+    left = {(): one, ("F", "K", "Ft"): -one}
+    right = {(): one, ("E", "L", "Et"): -one}
     forth, back = {("P",): d, ("F", "Et"): one}, {("Pt",): d, ("E", "Ft"): one}
     return words(_multiply(left, forth, right, back))
 

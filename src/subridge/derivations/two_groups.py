@@ -22,14 +22,9 @@ from subridge.derivations.proposition_one import MemberPair
 
 g = sp.Symbol("g", positive=True)  # variance that features of different groups share
 SIZES = sp.symbols("n_A m_A n_B m_B", positive=True)  # seen and unseen features of group A, then of group B
-fractions_of_member = sp.symbols("mu_A mu_B", positive=True)
-fractions_of_rest = sp.symbols("tau_A tau_B", positive=True)
-_FRACTIONS = {
-    SIZES[0]: fractions_of_member[0] * M,
-    SIZES[1]: fractions_of_rest[0] * M,
-    SIZES[2]: fractions_of_member[1] * M,
-    SIZES[3]: fractions_of_rest[1] * M,
-}
+mu_A, mu_B = fractions_of_member = sp.symbols("mu_A mu_B", positive=True)
+tau_A, tau_B = fractions_of_rest = sp.symbols("tau_A tau_B", positive=True)
+_FRACTIONS = {size: part * M for size, part in zip(SIZES, (mu_A, tau_A, mu_B, tau_B), strict=True)}
 
 
 @lru_cache
@@ -52,7 +47,8 @@ def member_pair(same: bool) -> MemberPair:
     m_A + m_B + n_A + n_B
     """
     shared = sp.Matrix(4, 4, lambda i, j: e if (i < 2) == (j < 2) else g)
-    signal, noise = BlockMatrix(SIZES, SIZES, b * sp.eye(4), shared), (a - b) * BlockMatrix.identity(SIZES)
+    signal = BlockMatrix(SIZES, SIZES, b * sp.eye(4), shared)
+    noise = (a - b) * BlockMatrix.identity(SIZES)
     first = BlockMatrix.selection(SIZES, [0, 2])
     second = first if same else BlockMatrix.selection(SIZES, [1, 3])
     return MemberPair(signal, noise, first, second, same=same)
@@ -60,8 +56,7 @@ def member_pair(same: bool) -> MemberPair:
 
 def _limit(finite: sp.Expr) -> sp.Expr:
     """M → ∞; the four fractions add up to one."""
-    rest_B = 1 - sum(fractions_of_member) - fractions_of_rest[0]
-    return sp.factor(limit(finite, M, _FRACTIONS).subs(fractions_of_rest[1], rest_B))
+    return sp.factor(limit(finite, M, _FRACTIONS).subs(tau_B, 1 - mu_A - mu_B - tau_A))
 
 
 def saddle_point_q() -> sp.Expr:

@@ -98,7 +98,8 @@ def compare(theory: Risk | xarray.DataArray | ArrayLike, experiment: xarray.Data
     worst, place = 0.0, {}
     if bool(relative.notnull().any()):
         at = relative.isel(relative.fillna(-1.0).argmax(...))
-        worst, place = float(at), {str(name): float(at[name]) for name in relative.dims if name in at.coords}
+        worst = float(at)
+        place = {str(name): float(at[name]) for name in relative.dims if name in at.coords}
     return xarray.Dataset(
         {
             "theory": predicted,
@@ -147,12 +148,10 @@ def _along_curve(
     risk: xarray.DataArray, deviation: xarray.DataArray, judged: xarray.DataArray
 ) -> tuple[xarray.DataArray, xarray.DataArray]:
     """Correlation of the points of each curve, and z of the curve's mean deviation over judged points."""
-    n, other = risk.sizes["trial"], {"n_samples": "other_n_samples"}
-    centred, keep = risk - risk.mean("trial"), judged.astype(float)
-    covariance = xarray.dot(centred, centred.rename(other), dim="trial") / (n - 1)
-    scale = risk.std("trial", ddof=1)
-    variance = xarray.dot(covariance, keep, keep.rename(other), dim=("n_samples", "other_n_samples")) / n
+    other, keep = {"n_samples": "other_n_samples"}, judged.astype(float)
+    covariance = xarray.cov(risk, risk.rename(other), dim="trial")
+    variance = xarray.dot(covariance, keep, keep.rename(other), dim=("n_samples", "other_n_samples"))
     gap = deviation.where(judged, 0.0).sum("n_samples", skipna=False)
     with np.errstate(divide="ignore", invalid="ignore"):
-        correlation = covariance / (scale * scale.rename(other))
-        return correlation.drop_vars("other_n_samples"), gap / np.sqrt(variance)
+        correlation = xarray.corr(risk, risk.rename(other), dim="trial")
+        return correlation.drop_vars("other_n_samples"), gap / np.sqrt(variance / risk.sizes["trial"])

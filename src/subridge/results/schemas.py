@@ -1,6 +1,7 @@
 """Datasets of results: their attributes, dimensions and variables.
 
-A simulation lays out its dataset first and fills the arrays later; other functions return the whole dataset.
+A simulation lays out its dataset first, with arrays that are NaN and take no memory, and fills them later; other
+functions return the whole dataset.
 """
 
 import json
@@ -11,7 +12,7 @@ import numpy as np
 import xarray as xr
 
 from subridge import __version__
-from subridge.arrays.types import ArrayLike, BoolArray, FloatArray, IntArray, Json
+from subridge.arrays.types import ArrayLike, BoolArray, FloatArray, Json
 from subridge.model.checks import of_kind
 from subridge.model.errors import ParameterError, listed
 
@@ -64,18 +65,6 @@ def require_variables(name: str, dataset: xr.Dataset, *variables: str) -> None:
         raise ParameterError(f"{name} has no {listed(lacking)}; give the dataset that a function of subridge returned")
 
 
-def _laid_out(
-    dimensions: Mapping[str, tuple[str, ...]],
-    coordinates: Mapping[str, tuple[tuple[str, ...], FloatArray | IntArray]],
-    sizes: Mapping[str, int],
-    attributes: Mapping[str, Attribute],
-) -> xr.Dataset:
-    """A dataset of trials, "trial" the first dimension of every variable, whose arrays are NaN and take no memory."""
-    shapes = {name: [sizes[each] for each in names] for name, names in dimensions.items()}
-    variables = {name: (names, np.broadcast_to(np.nan, shapes[name])) for name, names in dimensions.items()}
-    return xr.Dataset(variables, dict(coordinates), dict(attributes))
-
-
 def simulated_curves(
     n_trials: int,
     n_samples: tuple[int, ...],
@@ -92,25 +81,19 @@ def simulated_curves(
     ``member_readout_noise``. The attributes describe the experiment.
     """
     swept = {name: table for name, table in (("ridge", ridges), ("readout_noise", readout_noises)) if table is not None}
-    curve = ("trial", *swept, "n_samples")
-    dimensions = {"risk": curve, "training_error": curve}
-    coordinates: dict[str, tuple[tuple[str, ...], FloatArray | IntArray]] = {
-        "trial": (("trial",), np.arange(n_trials)),
-        "n_samples": (("n_samples",), np.asarray(n_samples)),
-    }
+    coordinates: dict[str, object] = {"trial": np.arange(n_trials), "n_samples": np.asarray(n_samples)}
+    shape = [n_trials, *map(len, swept.values()), len(n_samples)]
     for name, table in swept.items():
-        if (table == table[:, :1]).all():
-            coordinates[name] = ((name,), table[:, 0].copy())
-        else:
-            coordinates[name] = ((name,), np.arange(len(table)))
-            coordinates[f"member_{name}"] = ((name, "member"), table.copy())
-    return _laid_out(
-        dimensions | {name: (*curve, *_PER_MEMBER[name]) for name in also},
-        coordinates,
-        {"trial": n_trials, "n_samples": len(n_samples), "member": n_members, "other_member": n_members}
-        | {name: len(table) for name, table in swept.items()},
-        result_attributes("simulated_curves", 1, "Exact risks of trained ridge ensembles by trial.", **attributes),
-    )
+        coordinates[name] = table[:, 0]
+        if (table != table[:, :1]).any():
+            coordinates |= {name: np.arange(len(table)), f"member_{name}": ((name, "member"), table)}
+    variables = {}
+    for name in ("risk", "training_error", *also):
+        further = _PER_MEMBER.get(name, ())
+        empty = np.broadcast_to(np.nan, shape + [n_members] * len(further))
+        variables[name] = (("trial", *swept, "n_samples", *further), empty)
+    description = "Exact risks of trained ridge ensembles by trial."
+    return xr.Dataset(variables, coordinates, result_attributes("simulated_curves", 1, description, **attributes))
 
 
 def classification(
@@ -129,12 +112,10 @@ def classification(
         "readout_noise": np.asarray(readout_noises),
         "n_samples": np.asarray(n_samples),
     }
-    return _laid_out(
-        {"misclassification": tuple(axes)},
-        {name: ((name,), values) for name, values in axes.items()},
-        {name: len(values) for name, values in axes.items()},
-        result_attributes("classification", 1, "Shares of test samples that ensembles misclassify.", **attributes),
-    )
+    empty = np.broadcast_to(np.nan, [len(values) for values in axes.values()])
+    description = "Shares of test samples that ensembles misclassify."
+    attrs = result_attributes("classification", 1, description, **attributes)
+    return xr.Dataset({"misclassification": (tuple(axes), empty)}, axes, attrs)
 
 
 def demo_curves(

@@ -93,7 +93,8 @@ def _performed(
 ) -> Iterator[tuple[range, TrialArrays]]:
     """Hand out tasks, at most `window` at a time; a cluster is looked at every second."""
     looked = time.monotonic()
-    left, pending = iter(tasks), dict[Future[Any], tuple[range, bool]]()
+    left = iter(tasks)
+    pending = dict[Future[Any], tuple[range, bool]]()
     lacking, knowing = set[str](), set[str]()  # workers that asked for the work, and those that have used it
 
     def submit(task: range, carries_work: bool = False) -> None:

@@ -13,10 +13,11 @@ from subridge.model.ensemble import SubsetPlan
 from subridge.ridge.curves import plan_curve
 from subridge.simulation.classification import ClassificationExperiment
 from subridge.simulation.gaussian import GaussianExperiment
-from subridge.simulation.training import GROUPS
 
 # Room for what is not counted: vectors, panels of LAPACK, and the interpreter's own growth.
 _SLACK, _SMALL = 1.15, 2**22
+# Sizes that share the residuals of a trial at most; with more of them the count has room to spare.
+_SIZES = 8
 # Members that classify are solved in batches on a CPU too, where larger batches only fall out of the caches.
 _ENOUGH_ON_A_CPU = 2**27
 # More keeps a card no busier, and arrays stay below the 2³¹ entries that some kernels can address.
@@ -54,14 +55,15 @@ def _of_member(
 def bytes_per_trial(e: GaussianExperiment) -> int:
     """Peak memory of a Gaussian trial: while its data are drawn, a member is trained, or errors are formed."""
     P, M, plan, problem = e.n_samples[-1], e.n_features, e.plan_of(0), e.finite_problem
-    n_noises, n_points = len(e.noise_table), len(e.ridge_table) * len(e.n_samples) * len(e.noise_table)
+    n_noises = len(e.noise_table)
+    n_points = len(e.ridge_table) * len(e.n_samples) * len(e.noise_table)
     # The predictor of the ensemble, and with pairs those of its members.
     vectors = n_points * (1 + e.n_members * e.pairs) * M
     rhs = min(n_noises, 2)  # right-hand sides of a member: labels, and noise when it is swept
     members = {(int(N), tuple(e.ridge_table[:, r].tolist())) for r, N in enumerate(plan.subset_sizes)}
     training = max(_of_member(e, N, ridges, rhs, e.feature_variance) + 2 * n_points * N for N, ridges in members)
     # Errors, what covariances make of them in steps, and products before they are summed; residuals beside.
-    residuals = 4 * n_points * P // min(len(e.n_samples), GROUPS)
+    residuals = 4 * n_points * P // min(len(e.n_samples), _SIZES)
     # White noise, features, and the copies that colouring passes through; noise of features has its own.
     copies = 4 + isinstance(problem.signal_covariance, Autoregressive) + 2 * e.has_feature_noise
     peak = max(copies * P * M, P * M + max(vectors + training, 5 * vectors + residuals))
@@ -106,7 +108,8 @@ def bytes_of_largest_member(e: ClassificationExperiment) -> int:
 def bytes_to_classify(e: ClassificationExperiment) -> int:
     """What one trial with its largest member needs, beside the data."""
     # One-hot labels, and the features once more where they are needed elsewhere or in single precision.
-    copied, labels = e.device != "cpu" or e.dtype != "float64", len(e.features) * len(e.classes)
+    copied = e.device != "cpu" or e.dtype != "float64"
+    labels = len(e.features) * len(e.classes)
     numbers = copied * (e.features.size + e.test_features.size) + labels
     data = (8 if e.dtype == "float64" else 4) * numbers + 8 * labels
     return bytes_of_votes(e) + bytes_of_largest_member(e) + data

@@ -249,7 +249,8 @@ def conduct(engine: Engine, experiment: Any, run: Run, *, progress: bool) -> xr.
         store = TaskStore(run.store, replace(experiment, n_trials=1).fingerprint(), block, _ANOTHER)
         block = store.block
     left = dict.fromkeys(range(start, min(start + block, n_trials)) for start in range(0, n_trials, block))
-    n_tasks, arrays = len(left), {str(name): np.full(each.shape, np.nan) for name, each in layout.items()}
+    n_tasks = len(left)
+    arrays = {str(name): np.full(each.shape, np.nan) for name, each in layout.items()}
 
     def put(trials: range, values: TrialArrays) -> None:
         for name, part in values.items():

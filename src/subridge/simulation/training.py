@@ -18,9 +18,6 @@ from subridge.ridge.rows import training_rows
 from subridge.simulation.gaussian import FEATURE_NOISE, LABEL_NOISE, READOUT_NOISE, SIGNAL, GaussianExperiment
 from subridge.theory.predict import risk
 
-# Training errors are computed for groups of sizes, over the samples of each group's largest: few calls, little in vain.
-GROUPS = 8
-
 
 def run_trials(experiment: GaussianExperiment, trials: list[int], batch_size: int) -> dict[str, FloatArray]:
     """Run trials, at most `batch_size` at once; the arrays are those of `curves_of_batch`."""
@@ -28,16 +25,16 @@ def run_trials(experiment: GaussianExperiment, trials: list[int], batch_size: in
     if batch_size > 1 and "subsets" in experiment.redraw:  # a batch needs subsets of the same sizes
         grouped = groupby(trials, key=lambda trial: tuple(experiment.plan_of(trial).subset_sizes))
         runs = [list(group) for _, group in grouped]
+    training_sets = {0: experiment.n_samples}
+    if not experiment.nested:  # every size has its own streams, whatever the others are, and is a curve of one point
+        training_sets = {P: (P,) for P in experiment.n_samples}
     parts = []
     for batch in (part.tolist() for run in runs for part in np.array_split(run, -(-len(run) // batch_size))):
-        sizes = experiment.n_samples
-        if experiment.nested:
-            parts.append(curves_of_batch(experiment, draw_batch(experiment, batch, sizes[-1]), sizes))
-        else:  # every size has its own streams, whatever the others are, and is a curve of one point
-            points = [
-                curves_of_batch(experiment, draw_batch(experiment, batch, P, training_set=P), (P,)) for P in sizes
-            ]
-            parts.append({name: np.concatenate([point[name] for point in points], axis=3) for name in points[0]})
+        curves = [
+            curves_of_batch(experiment, draw_batch(experiment, batch, sizes[-1], number), sizes)
+            for number, sizes in training_sets.items()
+        ]
+        parts.append({name: np.concatenate([curve[name] for curve in curves], axis=3) for name in curves[0]})
     return {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
 
 
@@ -99,7 +96,8 @@ def train_member(experiment: GaussianExperiment, batch: Batch, sizes: tuple[int,
     Readout noise is linear: weights for the labels y - η ξ are those for y less η times those for ξ. When η is swept,
     the member is trained on y and on ξ only, and every η costs a sum.
     """
-    xp, root = namespace_of(batch.features), float(np.sqrt(batch.plans[0].subset_sizes[r]))
+    xp = namespace_of(batch.features)
+    root = float(np.sqrt(batch.plans[0].subset_sizes[r]))
     targets, etas = batch.labels[:, None, :], experiment.noise_table[:, r]
     if batch.readout is not None:
         noise = batch.readout[:, r : r + 1, :]
@@ -177,18 +175,15 @@ def _training_errors(batch: Batch, predictors: Array, noises: Array, sizes: tupl
 
     `predictors` has one more axis of length M, and `noises`, the weights of members times their η, one of length k.
     """
-    xp, (B, L, n_sizes, E, M), errors = namespace_of(predictors), predictors.shape, []
-    for group in np.array_split(np.arange(n_sizes), min(n_sizes, GROUPS)):
-        first, after, P = int(group[0]), int(group[-1]) + 1, sizes[group[-1]]
-        rows = xp.reshape(predictors[:, :, first:after, ...], (B, -1, M))
+    xp, (B, L, _, E, M), errors = namespace_of(predictors), predictors.shape, []
+    for s, P in enumerate(sizes):
+        rows = xp.reshape(predictors[:, :, s, ...], (B, L * E, M))
         residuals = batch.labels[:, None, :P] - batched_product(rows, batch.features[:, :P, :].mT)
         if batch.readout is not None:
-            shares = xp.reshape(noises[:, :, first:after, ...], (B, rows.shape[1], -1))
+            shares = xp.reshape(noises[:, :, s, ...], (B, L * E, -1))
             residuals = residuals - shares @ batch.readout[:, :, :P]
-        inside = np.arange(P) < np.asarray(sizes)[group][:, None]
-        residuals = xp.reshape(residuals, (B, L, len(group), E, P)) * like(inside, predictors)[:, None, :]
-        errors.append(xp.sum(residuals * residuals, axis=-1))
-    return to_numpy(xp.concat(errors, axis=2)) / np.asarray(sizes, dtype=np.float64)[:, None]
+        errors.append(xp.reshape(xp.sum(residuals * residuals, axis=-1), (B, L, E)) / P)
+    return to_numpy(xp.stack(errors, axis=2))
 
 
 def _weights_of_trial(

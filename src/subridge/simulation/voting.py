@@ -42,7 +42,8 @@ def _wrong_shares(
 ) -> FloatArray:
     """Shares of wrong classes of one ensemble per trial, shape (B, n_ridges, n_noises, n_sizes)."""
     test, noises = tables[1], e.readout_noises.tolist()
-    xp, shape = namespace_of(test), (len(trials), len(e.n_samples), len(e.classes), len(e.test_labels))
+    xp = namespace_of(test)
+    shape = (len(trials), len(e.n_samples), len(e.classes), len(e.test_labels))
     tallies = [[Tally(noises, shape, test, e.aggregation) for _ in range(e.test_draws)] for _ in e.ridges]
     orders = np.stack([e.order_of(int(trial)) for trial in trials])
     for members in _grouped(e, place, trials, member_bytes):
@@ -84,7 +85,8 @@ def _vote(
     """Train members at every ridge and size, score the test samples, and count the votes."""
     features, test, labels = tables
     xp, places = namespace_of(test), np.array([place for _, place, _, _ in members])
-    rows, sizes = orders[places], np.array([len(own) for *_, own in members])
+    rows = orders[places]
+    sizes = np.array([len(own) for *_, own in members])
     # Columns of equal length, and factors 1/√N_r that are zero where a column only pads.
     columns = np.zeros((len(sizes), sizes.max()), dtype=np.int64)
     for g, (*_, own) in enumerate(members):

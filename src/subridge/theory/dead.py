@@ -25,6 +25,7 @@ from subridge.model.shift import DeadFeatures, TestLaw
 from subridge.theory import rounding
 from subridge.theory.grid import EquicorrelatedGrid, readout
 from subridge.theory.prop2 import bulk_of_members, gamma_of, mixed, shares_along
+from subridge.theory.saddle_point import quiet
 
 
 def probability_of(test: TestLaw) -> float:
@@ -47,7 +48,7 @@ def dead_errors(
     return np.asarray(kept + (1 - h * h) * eta2 + lost)
 
 
-@np.errstate(invalid="ignore", divide="ignore", over="ignore")
+@quiet
 def dead_moments(
     grid: EquicorrelatedGrid, f: float, moments: MemberMoments, bounds: FloatArray
 ) -> tuple[MemberMoments, FloatArray]:

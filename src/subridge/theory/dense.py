@@ -59,10 +59,11 @@ def dense_tables(problem: Problem, plan: SubsetPlan, *, accurate: bool, known_ra
     # Measurements are scaled by powers of two, so that their squares neither overflow nor underflow.
     units = [1.0 if A.ndim == 1 else 2.0 ** np.floor(np.log2(abs(A).max() or 1.0)) for A in plan.measurements]
     plan = SubsetPlan(tuple(A if u == 1 else A / u for A, u in zip(plan.measurements, units, strict=True)), M)
-    first = {r: keys.index(key) for r, key in enumerate(keys)}  # members that see the same are built once
-    known = {r: _member(problem, plan, r, units[r], known_rank, accurate=accurate) for r in set(first.values())}
-    built = [known[first[r]] for r in range(k)]
-    Sx, Ob = [S.apply(member.residual) for member in built], [O.apply(member.weights) for member in built]
+    firsts = map(keys.index, set(keys))  # members that see the same are built once
+    known = {keys[r]: _member(problem, plan, r, units[r], known_rank, accurate=accurate) for r in firsts}
+    built = [known[key] for key in keys]
+    Sx = [S.apply(member.residual) for member in built]
+    Ob = [O.apply(member.weights) for member in built]
     pairs = {}
     for r, s in combinations_with_replacement(range(k), 2):
         R, T, same, forms = built[r], built[s], keys[r] == keys[s], forms_of_same(built[r].table)
@@ -117,7 +118,8 @@ def _member(problem: Problem, plan: SubsetPlan, r: int, unit: float, rank: int |
     lifted = plan.lift(r, step)
     terms = abs(w - begun) + (abs(lifted) if chooses else abs(A).T @ abs(step))
     residual, weights = w - begun - lifted, plan.lift(r, start + step)
-    reach, noise = np.sqrt(_size(S, w - begun) + _size(O, begun)), _size(O, weights)
+    reach = np.sqrt(_size(S, w - begun) + _size(O, begun))
+    noise = _size(O, weights)
     left = float(np.sqrt(_size(S, residual) + noise))
     most = len(A)
     if not chooses:  # the rank of the rows, each at its own scale
@@ -155,7 +157,7 @@ def decompose(H: FloatArray, level: FloatArray, *, accurate: bool) -> Directions
     h = np.diagonal(H)[live]
     if not len(live):
         return Directions(np.zeros(0), np.zeros((N, 0)), np.zeros((N, 0)), np.zeros(0))
-    G = H if len(live) == N else H[np.ix_(live, live)]
+    G = H[np.ix_(live, live)]
     rounding = (_ROUNDING + np.sqrt(len(live)) / 4) * EPS
     d, U = np.linalg.eigh(G)
     harmless = bool(d[0] > _HARMLESS * d[-1])
@@ -165,10 +167,9 @@ def decompose(H: FloatArray, level: FloatArray, *, accurate: bool) -> Directions
         least = 0.0 if harmless else 10 * len(live) * EPS * d[-1]
         kept = d > least
         d, U = d[kept], U[:, kept]
-        theta, dropped = rounding * d[-1] / d, len(live) - len(d)
+        theta = rounding * d[-1] / d
+        dropped = len(live) - len(d)
         found = Directions(d, U / np.sqrt(d), U * np.sqrt(d), theta, True, not harmless, dropped, least)
-    if len(live) == N:
-        return found
     whiten, image = np.zeros((2, N, len(found.values)))
     whiten[live], image[live] = found.whiten, found.image
     return found._replace(whiten=whiten, image=image)

@@ -23,6 +23,7 @@ from subridge.model.errors import ParameterError
 from subridge.model.problem import EquicorrelatedProblem
 from subridge.theory.grid import EquicorrelatedGrid, check_description
 from subridge.theory.predict import risk
+from subridge.theory.saddle_point import quiet
 
 _STEP = 2.0**-100  # its square is below rounding in every sum
 
@@ -67,6 +68,7 @@ class Member(NamedTuple):
     eta: Any
 
 
+@quiet
 def pair_errors(grid: EquicorrelatedGrid, left: Member, right: Member, overlap: Any, zeta: Any) -> tuple[Any, Any]:
     """Eq. 16 (EquiCorrGeneralizationError) as printed, for real or complex arguments; shape (..., k, k).
 
@@ -86,8 +88,7 @@ def pair_errors(grid: EquicorrelatedGrid, left: Member, right: Member, overlap: 
     along = a * overlap / (left.nu * right.nu) - b
     gamma = overlap * sigma_r * sigma_s / alpha
     noise = gamma * zeta**2 + np.eye(overlap.shape[-1]) * left.eta * right.eta
-    with np.errstate(divide="ignore", invalid="ignore"):
-        return ((1 - rho2) * across + rho2 * along + noise) / (1 - gamma), missed
+    return ((1 - rho2) * across + rho2 * along + noise) / (1 - gamma), missed
 
 
 def risk_gradient(problem: EquicorrelatedProblem, ensemble: Ensemble, sample_ratio: ArrayLike) -> RiskGradient:
@@ -139,7 +140,8 @@ def risk_gradient(problem: EquicorrelatedProblem, ensemble: Ensemble, sample_rat
         raise ParameterError("correlation is 1 and feature_noise 0, so that nothing varies with the ridge; lower it")
     at = risk(problem, ensemble, alpha)  # refuses a ridge that is too negative
     w = ensemble.aggregation.weights(at.moments)
-    both, sides = outer(w), zip(*(of_pairs(x) for x in (grid.own, grid.lam, grid.eta)), strict=True)
+    both = outer(w)
+    sides = zip(*(of_pairs(x) for x in (grid.own, grid.lam, grid.eta)), strict=True)
     left, right = (Member(*side) for side in sides)
     own, zeta, ih = np.eye(ensemble.n_members), grid.zeta[..., None, None], 1j * _STEP
     # E(w) = (1-Σw)² v + 2(1-Σw) wᵀ(v - c) + wᵀEw; where an aligned teacher makes v infinite, Σw = 1.

@@ -1,5 +1,6 @@
 """The points at which a proposition is evaluated: every parameter of a call, broadcast to one leading shape."""
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
@@ -9,6 +10,9 @@ from subridge.model.aggregation import outer
 from subridge.model.checks import common_shape, of_kind
 from subridge.model.ensemble import Ensemble
 from subridge.model.problem import EquicorrelatedProblem, Problem
+
+# Entries of the temporary (grid × eigenvalues) arrays held at once, all members together: 64 MB.
+_BLOCK = 8_000_000
 
 
 def check_description(problem: Problem | EquicorrelatedProblem, ensemble: Ensemble) -> None:
@@ -71,6 +75,14 @@ class GeneralGrid(NamedTuple):
         """Some of the points."""
         alpha, lam, eta, zeta = (field[rows] for field in self[1:5])
         return GeneralGrid(alpha.shape, alpha, lam, eta, zeta, self.rows)
+
+    def in_blocks(self, errors: Callable[["GeneralGrid"], tuple[FloatArray, ...]], per_point: int) -> list[FloatArray]:
+        """Arrays of the grid's shape from a function that needs `per_point` temporary numbers at every point."""
+        step = max(1, _BLOCK // max(1, per_point))
+        starts = range(0, max(1, len(self.alpha)), step)
+        parts = [errors(self.part(slice(start, start + step))) for start in starts]
+        found = map(np.concatenate, zip(*parts, strict=True))
+        return [field.reshape((*self.shape, *field.shape[1:])) for field in found]
 
 
 class EquicorrelatedGrid(NamedTuple):
@@ -146,3 +158,10 @@ class EquicorrelatedGrid(NamedTuple):
 def readout(grid: GeneralGrid | EquicorrelatedGrid) -> FloatArray:
     """δ_rs η_r², shape (..., k, k)."""
     return np.eye(grid.eta.shape[-1]) * grid.eta[..., None] ** 2
+
+
+def output_products(
+    grid: GeneralGrid | EquicorrelatedGrid, D: FloatArray, gamma: FloatArray, E: FloatArray
+) -> FloatArray:
+    """F_rs = D_rs + γ_rs (E_rs + ζ²) + δ_rs η_r², where D_rs is the product of the mean outputs; shape (..., k, k)."""
+    return D + np.where(gamma > 0, gamma * (E + grid.zeta[..., None, None] ** 2), 0.0) + readout(grid)

@@ -20,12 +20,12 @@ from subridge.theory.dead import dead_errors
 from subridge.theory.grid import EquicorrelatedGrid, GeneralGrid, readout, row_factors
 from subridge.theory.prop1 import pair_bias
 from subridge.theory.prop2 import aligned_bias, bulk_of_members, unaligned_bias
-from subridge.theory.saddle_point import effective_ridge, floor
+from subridge.theory.saddle_point import effective_ridge, floor, quiet
 from subridge.theory.shifted import ShiftedTables, errors_on_test
 from subridge.theory.tables import Tables
 
 ComplexArray: TypeAlias = NDArray[Any]
-OnTest: TypeAlias = Callable[[ComplexArray, IntArray, ComplexArray], ComplexArray]
+OnTest: TypeAlias = Callable[[ComplexArray, IntArray, ComplexArray, ComplexArray, ComplexArray], ComplexArray]
 
 STEP = 2.0**-100  # h: its square is below rounding in every sum
 
@@ -48,23 +48,24 @@ class Landscape:
     kappa_bar: Callable[[FloatArray, IntArray], FloatArray]  # its inverse; a λ below the lowest is raised to it
     # Bias and γ of every pair (n, k, k), and of the mean outputs c_r (n, k) and D_rs/(c_r c_s) (n, k, k).
     forms: Callable[[ComplexArray, IntArray], tuple[ComplexArray, ...]]
-    # E_rs (n, k, k) at κ̄ on other test data, from that on data like those of training; None where they are alike.
+    # E_rs (n, k, k) at κ̄ on other test data, from that on data like those of training, the products of outputs without
+    # readout noise and c_r; None where they are alike.
     on_test: OnTest | None = None
 
-    @np.errstate(divide="ignore", invalid="ignore", over="ignore")
+    @quiet
     def error(self, kappa_bar: FloatArray, direction: FloatArray, rows: IntArray) -> tuple[FloatArray, FloatArray]:
         """E_g at κ̄ (n, k), infinite where rounding left the branch, and its derivative along `direction`, (n,) each."""
-        bias, gamma, c, alike = self.forms(kappa_bar + 1j * STEP * direction, rows)
+        moved = kappa_bar + 1j * STEP * direction
+        bias, gamma, c, alike = self.forms(moved, rows)
         z2, power = self.grid.zeta[rows, None, None] ** 2, self.power[rows]
         eta2 = np.eye(kappa_bar.shape[1]) * self.grid.eta[rows, :, None] ** 2
-        pairs = (bias + gamma * z2 + eta2) / (1.0 - gamma)  # eq. 9 (GeneralErr)
+        pairs, both = (bias + gamma * z2 + eta2) / (1.0 - gamma), outer(c)  # eq. 9 (GeneralErr)
         if self.on_test is not None:
-            pairs = self.on_test(kappa_bar + 1j * STEP * direction, rows, pairs)
+            pairs = self.on_test(moved, rows, pairs, alike * both + gamma * (pairs + z2), c)
         inside = np.all(np.linalg.diagonal(gamma.real) < 1, axis=-1)
         pairs = np.where(inside[:, None, None], pairs, np.eye(kappa_bar.shape[1]))
         moments = MemberMoments(pairs.real)
         if not self.aggregation.sums_to_one:
-            both = outer(c)
             added = gamma * (pairs + z2) + eta2
             F = alike.real * both.real + added.real
             outputs = Outputs(c.real, F, 0 * c.real, 0 * F, np.zeros(power.shape))
@@ -91,7 +92,8 @@ def general_landscape(
     """Prop. 1 on a flat grid."""
     spectra = [member.spectrum for member in tables.members]
     k, samples, needs_outputs = len(spectra), grid.alpha * tables.n_features, not aggregation.sums_to_one
-    seen, shared = grid.alpha[:, None] * np.diagonal(grid.rows), row_factors(grid.rows)
+    seen = grid.alpha[:, None] * np.diagonal(grid.rows)
+    shared = row_factors(grid.rows)
 
     def ridge(kappa_bar: ComplexArray, rows: IntArray | slice) -> ComplexArray:
         return np.column_stack([s.ridge(seen[rows, r], kappa_bar[:, r]) for r, s in enumerate(spectra)])
@@ -115,7 +117,8 @@ def general_landscape(
             bias[:, r, s] = bias[:, s, r] = pair_bias(tables, (r, s), (shares[r], shares[s]), small[r] & small[s])
             gamma[:, r, s] = gamma[:, s, r] = pair.trace(phi_r, phi_s) * shared[r, s] / samples[rows]
             if needs_outputs:
-                D, explained = pair.cross(phi_r, phi_s), c[:, r] * c[:, s]
+                D = pair.cross(phi_r, phi_s)
+                explained = c[:, r] * c[:, s]
                 np.divide(D, explained, out=alike[:, r, s], where=explained.real > 0)
                 alike[:, s, r] = alike[:, r, s]
         return bias, gamma, c, alike
@@ -139,7 +142,7 @@ def general_landscape(
 def _general_on_test(test: ShiftedTables, grid: GeneralGrid) -> OnTest:
     shared, eta2 = row_factors(grid.rows), readout(grid)
 
-    def on_test(kappa_bar: ComplexArray, rows: IntArray, pairs: ComplexArray) -> ComplexArray:
+    def on_test(kappa_bar: ComplexArray, rows: IntArray, pairs: ComplexArray, *_: ComplexArray) -> ComplexArray:
         factors = shared / grid.alpha[rows, None, None]
         return errors_on_test(test, kappa_bar, factors, pairs, grid.zeta[rows] ** 2, eta2[rows])[0]
 
@@ -178,13 +181,12 @@ def equicorrelated_landscape(
         alike = quotient(here.nu / (nu[0] * nu[1]), gain)
         return bias, gamma, gain[:, 0] * (here.own * sigma), alike
 
-    def on_test(kappa_bar: ComplexArray, rows: IntArray, pairs: ComplexArray) -> ComplexArray:
+    def on_test(
+        _: ComplexArray, rows: IntArray, pairs: ComplexArray, products: ComplexArray, c: ComplexArray
+    ) -> ComplexArray:
         here = grid.take(rows)
-        _, gamma, c, _ = forms(kappa_bar, rows)
-        sigma = d[rows] / (kappa_bar + d[rows])
-        b, a, variance, z2 = (x[:, None, None] for x in (here.b, here.a, here.a + here.spike, here.zeta**2))
-        W = (b / a) ** 2 * here.nu * outer(sigma) + gamma * (pairs + z2) / a
-        return dead_errors(failing, pairs, readout(here), variance * W, here.b, here.b[:, None] - c)
+        weights = products * ((here.a + here.spike) / here.a)[:, None, None]  # of a target that is not aligned
+        return dead_errors(failing, pairs, readout(here), weights, here.b, here.b[:, None] - c)
 
     power, test = np.where(grid.rho2 > 0, np.inf, grid.b), on_test if failing else None
     return Landscape(grid, aggregation, grid.b, power, lowest, d, ridge, inverse, forms, test)

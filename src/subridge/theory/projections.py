@@ -21,16 +21,15 @@ import numpy as np
 from scipy.optimize import elementwise
 
 from subridge.arrays.types import FloatArray
-from subridge.model.aggregation import MemberMoments, Outputs, of_pairs, quotient
+from subridge.model.aggregation import MemberMoments, Outputs, of_pairs, outer, quotient
 from subridge.model.ensemble import Ensemble
 from subridge.model.errors import ConvergenceError, RidgeError
 from subridge.model.problem import Problem
 from subridge.model.subsets import Projection
-from subridge.theory.grid import GeneralGrid, readout, reciprocal, row_factors
-from subridge.theory.saddle_point import EPS
+from subridge.theory.grid import GeneralGrid, output_products, row_factors
+from subridge.theory.prop1 import pair_errors
+from subridge.theory.saddle_point import EPS, quiet
 
-_BLOCK = 8_000_000  # entries of the largest temporary array: 64 MB
-_AT_THRESHOLD = 4 * EPS
 _VAST = 1e150  # times the largest eigenvalue: beside such a ridge nothing is learnt
 _TINY = float(np.finfo(np.float64).tiny)
 _ROUNDING = 16.0  # in eps: of sums and products of a few factors; calibrated against high precision
@@ -54,7 +53,8 @@ def power_spectrum(problem: Problem) -> PowerSpectrum:
         signal, noise = (part[0] for part in parts if part is not None)
         total = signal + noise
         safe = np.where(total > 0, total, 1.0)
-        power, rest = signal * (signal / safe) * w**2 / M, float(np.sum(signal * (noise / safe) * w**2)) / M
+        power = signal * (signal / safe) * w**2 / M
+        rest = float(np.sum(signal * (noise / safe) * w**2)) / M
         is_exact = True
     else:
         S = problem.signal_covariance
@@ -62,7 +62,8 @@ def power_spectrum(problem: Problem) -> PowerSpectrum:
         total = np.where(total > M * EPS * total[-1], total, 0.0)
         along = U.T @ S.apply(w)
         power = quotient(along**2, total * M)
-        rest, is_exact = max(float(w @ S.apply(w)) / M - float(power.sum()), 0.0), False
+        rest = max(float(w @ S.apply(w)) / M - float(power.sum()), 0.0)
+        is_exact = False
     values, where = np.unique(total, return_inverse=True)
     first = int(values[0] == 0)
     counts, along = (np.bincount(where, weights)[first:].astype(np.float64) for weights in (None, power))
@@ -95,15 +96,17 @@ def _renormalise(spectrum: PowerSpectrum, strength: FloatArray, N: int, P: Float
         mu = np.exp(log_mu)
         return least - (1 / (1 + mu[:, None] / d)) @ counts - smaller(mu, strength, apart)
 
-    nothing, low = (P == 0)[:, None], np.maximum(least - rank, 0.0)
-    phi, psi = np.where(nothing, 0.0, np.ones(len(d))), np.where(nothing, np.ones(len(d)), 0.0)
+    low = np.maximum(least - rank, 0.0)
+    phi = np.repeat(np.sign(P)[:, None], len(d), axis=1)
+    psi = 1 - phi
     inner = np.flatnonzero((P > 0) & (rank > 0) & ((strength > 0) | (least < rank)))
     if len(inner):
         given = n, pull, gap = least[inner], strength[inner], apart[inner]
         # Of the j = ⌊least⌋ + 1 largest eigenvalues none is below d_j, so that n_1 ≥ j d_j/(d_j + μ).
         j = np.floor(n) + 1
         by_rank = np.append(d[::-1], 0.0)[np.searchsorted(np.cumsum(counts[::-1]), j)] * (j - n) / n
-        bottom, top = np.maximum(by_rank, pull / (n * (n + gap))), np.maximum(2 * (counts @ d) / n, 4 * pull / n**2)
+        bottom = np.maximum(by_rank, pull / (n * (n + gap)))
+        top = np.maximum(2 * (counts @ d) / n, 4 * pull / n**2)
         root = elementwise.find_root(defect, (np.log(bottom) - 1e-9, np.log(top) + 1e-9), args=given)
         if not root.success.all():
             raise ConvergenceError("no saddle point of the projections found; check the scale of the covariance")
@@ -116,13 +119,15 @@ def _renormalise(spectrum: PowerSpectrum, strength: FloatArray, N: int, P: Float
             off = (n - phi[inner] @ counts - low[inner]) / slope
         doubt[inner] += EPS * n / slope
     high = low + apart
-    a, b = np.where(P < N, low, high), np.where(P < N, high, low)
+    a = np.where(P < N, low, high)
+    b = np.where(P < N, high, low)
     back = quotient(x, b + x)
-    with np.errstate(invalid="ignore", over="ignore"):  # of infinite data, and at a threshold
-        doubt += EPS * np.where(np.isfinite(P), P / np.maximum(a + b, _TINY), 0.0)
+    # of infinite data, and at a threshold
+    doubt += EPS * np.where(np.isfinite(P), P / np.maximum(a + b, _TINY), 0.0)
     return _Kind(phi, psi, a, x, back, a + b * back, np.minimum(_ROUNDING * doubt, 1.0))
 
 
+@quiet
 def projected_moments(
     problem: Problem, ensemble: Ensemble, grid: GeneralGrid
 ) -> tuple[MemberMoments, FloatArray | None]:
@@ -133,12 +138,8 @@ def projected_moments(
     if (grid.lam < 0).any():
         raise RidgeError(f"ridge must be at least 0 for projections that are averaged over, got {grid.lam.min():g}")
     spectrum = power_spectrum(problem)
-    step = max(1, _BLOCK // (4 * ensemble.n_members * max(1, len(spectrum.values))))
-    starts = range(0, max(1, len(grid.alpha)), step)
-    parts = [_block(problem.n_features, spectrum, ensemble, grid.part(slice(start, start + step))) for start in starts]
-    E, c, F, doubt = (
-        np.concatenate(field).reshape((*grid.shape, *field[0].shape[1:])) for field in zip(*parts, strict=True)
-    )
+    per_point = 4 * ensemble.n_members**2 * len(spectrum.values)
+    E, c, F, doubt = grid.in_blocks(lambda part: _block(problem.n_features, spectrum, ensemble, part), per_point)
     power = np.full(grid.shape, spectrum.rest + float(spectrum.power.sum()))
     twice = np.maximum(*of_pairs(doubt))
     known = Outputs(c, F, doubt * c, twice * F, _ROUNDING * EPS * power)
@@ -149,35 +150,27 @@ def projected_moments(
 def _block(M: int, spectrum: PowerSpectrum, ensemble: Ensemble, grid: GeneralGrid) -> tuple[FloatArray, ...]:
     """E_rs, (G, k, k), c_r, (G, k), F_rs, (G, k, k), and the relative error of each member, (G, k)."""
     assert isinstance(ensemble.subsets, Projection)
-    sizes, f, (G, k), alpha = ensemble.subsets.subset_sizes, grid.rows, grid.lam.shape, grid.alpha
+    sizes, f, k = ensemble.subsets.subset_sizes, grid.rows, ensemble.n_members
     own, e, counts = np.diagonal(f), spectrum.power, spectrum.counts
     lam = np.minimum(grid.lam, _VAST * spectrum.values.max(initial=1.0))
     # Members of one kind are solved once.
     keys = [(sizes[r], own[r], lam[:, r].tobytes()) for r in range(k)]
-    firsts = [keys.index(key) for key in dict.fromkeys(keys)]
-    kinds = [_renormalise(spectrum, lam[:, r] * sizes[r] * M, sizes[r], alpha * M * own[r]) for r in firsts]
-    which = np.array([firsts.index(keys.index(key)) for key in keys])
-    bias, mean, trace, unlike = np.empty((4, G, len(kinds), len(kinds)))
-    for u, v in np.ndindex(len(kinds), len(kinds)):
-        U, V, roots = kinds[u], kinds[v], np.sqrt(own[firsts])
-        bias[:, u, v], mean[:, u, v] = (U.psi * V.psi) @ e, (U.phi * V.phi) @ e
-        trace[:, u, v], unlike[:, u, v] = (U.phi * V.phi) @ counts, (U.phi / roots[u] - V.phi / roots[v]) ** 2 @ counts
-    pairs = np.ix_(np.arange(G), which, which)
-    bias, mean, trace, unlike = spectrum.rest + bias[pairs], mean[pairs], trace[pairs], unlike[pairs]
-    of_kinds = zip(*((U.spare, U.mixed, U.back, U.gap, U.doubt, (U.phi * U.psi) @ e) for U in kinds), strict=True)
-    spare, mixed, back, gap, doubt, left = (np.column_stack(part)[:, which] for part in of_kinds)
-    one, shared = np.eye(k, dtype=bool), f / np.sqrt(own[:, None] * own)
+    distinct = list(dict.fromkeys(keys))
+    firsts, which = [keys.index(key) for key in distinct], [distinct.index(key) for key in keys]
+    kinds = [_renormalise(spectrum, lam[:, r] * sizes[r] * M, sizes[r], grid.alpha * M * own[r]) for r in firsts]
+    phi, psi = (np.stack(part, axis=1) for part in zip(*(U[:2] for U in kinds), strict=True))  # (G, kinds, n)
+    x = phi / np.sqrt(own[firsts])[:, None]
+    sums = (psi * e) @ psi.mT, (phi * e) @ phi.mT, (phi * counts) @ phi.mT, (x[:, :, None] - x[:, None]) ** 2 @ counts
+    bias, mean, trace, unlike = (each[:, which][:, :, which] for each in sums)
+    spare, mixed, back, gap, doubt = np.transpose([U[2:] for U in kinds], (1, 2, 0))[..., which]
+    left = ((phi * psi) @ e)[:, which]
+    c = (phi @ e)[:, which]
+    one, shared = np.eye(k, dtype=bool), f / np.sqrt(outer(own))
     returned = np.where(one, (back * left)[..., None], 0.0)  # the variance of a member over its projections
-    eta2, z2 = readout(grid), grid.zeta[:, None, None] ** 2
     # αMγ_rs, and αM(1 - γ_rs) from those of the members and from where they differ.
     product = np.where(one, trace + (mixed * back)[..., None], trace) * row_factors(f)
     rooms, squares = (spare + mixed) / own, np.linalg.diagonal(trace) / own
     room = np.add(*of_pairs(rooms)) + (1 - shared) * np.add(*of_pairs(squares))
     room = np.where(one, (gap / own)[..., None], (room + shared * unlike) / 2)
-    per_sample = reciprocal(alpha * M)[:, None, None]
-    with np.errstate(divide="ignore", invalid="ignore"):
-        gamma, closed = product * per_sample, np.where(per_sample > 0, room * per_sample, 1.0)
-        E = (bias + returned + gamma * z2 + eta2) / closed  # eq. 9 (GeneralErr)
-        E = np.where(closed <= _AT_THRESHOLD, np.where(E == 0, 0.0, np.inf), E)
-        F = mean + returned + np.where(gamma > 0, gamma * (E + z2), 0.0) + eta2
-    return E, np.column_stack([U.phi @ e for U in kinds])[:, which], F, doubt
+    E, gamma, *_ = pair_errors(grid, M, spectrum.rest + bias + returned, product, room)
+    return E, c, output_products(grid, mean + returned, gamma, E), doubt

@@ -22,12 +22,10 @@ from subridge.model.errors import CovarianceError, SubsetError, counted
 from subridge.model.problem import Problem
 from subridge.theory import rounding
 from subridge.theory.dense import dense_tables
-from subridge.theory.grid import GeneralGrid, reciprocal, row_factors
-from subridge.theory.saddle_point import EPS, OrderParameters, effective_ridge
+from subridge.theory.grid import GeneralGrid, output_products, readout, reciprocal, row_factors
+from subridge.theory.saddle_point import EPS, OrderParameters, effective_ridge, quiet
 from subridge.theory.tables import MemberTable, Tables, diagonal_tables, spiked_tables
 
-# Entries of the temporary (grid × eigenvalues) arrays held at once, all members together: 64 MB.
-_BLOCK = 8_000_000
 _AT_THRESHOLD = 4 * EPS
 # A point whose bound by a plain decomposition exceeds this share of its risk is worth a slower one.
 _GOOD_ENOUGH = 1e-10
@@ -55,7 +53,8 @@ def tabulate(problem: Problem, plan: SubsetPlan, *, accurate: bool = True) -> Ta
     )
     known_rank = None
     if signal is not None and noise is not None:
-        variances, rank = signal[0] + noise[0], signal[1].shape[1] + noise[1].shape[1]
+        variances = signal[0] + noise[0]
+        rank = signal[1].shape[1] + noise[1].shape[1]
         if plan.selects_features and rank == 0:
             return diagonal_tables(problem, plan, signal[0], noise[0])
         # The projector off the spikes is as cheap as their number; a number near N_r gains nothing.
@@ -73,6 +72,8 @@ class Share(NamedTuple):
     pull: FloatArray  # λM/κ̄
     gap: FloatArray  # αM(1 - γ_rr)
     trace: FloatArray  # αMγ_rr = Σφ_i²
+    explained: FloatArray  # c_r = Σφ_i a_i²
+    power: FloatArray  # of the mean output, Σφ_i² a_i²
 
 
 def share(member: MemberTable, alpha: FloatArray, lam: FloatArray) -> Share:
@@ -81,10 +82,13 @@ def share(member: MemberTable, alpha: FloatArray, lam: FloatArray) -> Share:
     kappa_bar = effective_ridge(spectrum, alpha, lam)[0]
     phi, psi = spectrum.shares(kappa_bar)
     at_zero = kappa_bar == 0
-    pull = np.where(at_zero | np.isinf(kappa_bar), 0.0, lam * M / np.where(at_zero, 1.0, kappa_bar))
+    pull = np.where(at_zero | np.isinf(kappa_bar), 0.0, lam * M / kappa_bar)
     gap = np.where(at_zero, spectrum.spare_samples(alpha), pull + (phi * psi) @ spectrum.counts)
     gap = np.where(alpha == 0, 0.0, gap) if len(spectrum.values) else alpha * M
-    return Share(kappa_bar, (phi, psi), pull, gap, phi**2 @ spectrum.counts)
+    fitted = phi**2
+    return Share(
+        kappa_bar, (phi, psi), pull, gap, fitted @ spectrum.counts, phi @ member.squares, fitted @ member.squares
+    )
 
 
 def pair_bias(
@@ -103,6 +107,19 @@ def pair_bias(
     return found
 
 
+def pair_errors(
+    grid: GeneralGrid, n_features: int, bias: FloatArray, trace: FloatArray, gap: FloatArray
+) -> tuple[FloatArray, ...]:
+    """E_rs of eq. 9 (GeneralErr), γ_rs, the noise and 1 - γ_rs from B_rs, αMγ_rs and αM(1 - γ_rs), (G, k, k) each."""
+    per_sample = reciprocal(grid.alpha * n_features)[:, None, None]
+    gamma, one = trace * per_sample, np.where(per_sample > 0, gap * per_sample, 1.0)
+    noise = gamma * grid.zeta[:, None, None] ** 2 + readout(grid)
+    # Without noise and with all features seen the bias vanishes faster than 1 - γ: the limit is 0.
+    limit = np.where((bias == 0) & (noise == 0), 0.0, np.inf)
+    return np.where(abs(one) <= _AT_THRESHOLD, limit, (bias + noise) / one), gamma, noise, one
+
+
+@quiet
 def general_moments(
     problem: Problem, plan: SubsetPlan, grid: GeneralGrid, *, outputs: bool
 ) -> tuple[MemberMoments, FloatArray]:
@@ -114,34 +131,32 @@ def general_moments(
     tables = tabulate(problem, plan, accurate=False)
     if tables.may_be_refined:
         found = _errors(tables, grid._replace(lam=abs(grid.lam)), outputs=outputs)
-        with np.errstate(invalid="ignore"):
-            settled = found[1].sum(axis=(1, 2)) <= _GOOD_ENOUGH * abs(found[0].sum(axis=(1, 2)))
-        vague = ~settled | (grid.lam < 0).any(axis=1)
+        settled = found[1].sum(axis=(-2, -1)) <= _GOOD_ENOUGH * abs(found[0].sum(axis=(-2, -1)))
+        vague = ~settled | (grid.lam < 0).any(axis=1).reshape(grid.shape)
         if vague.any():
-            tables = tabulate(problem, plan, accurate=True)
-            for field, part in zip(found, _errors(tables, grid.part(vague), outputs=outputs), strict=True):
+            tables = tabulate(problem, plan)
+            for field, part in zip(found, _errors(tables, grid.part(vague.ravel()), outputs=outputs), strict=True):
                 field[vague] = part
     else:
         found = _errors(tables, grid, outputs=outputs)
-    pairs, bounds, c, *rest = (field.reshape((*grid.shape, *field.shape[1:])) for field in found)
+    pairs, bounds, c, *rest = found
     power = np.full(grid.shape, tables.signal_power)
     return MemberMoments(pairs, tables.signal_power - c, power, Outputs(c, *rest) if rest else None), bounds
 
 
-def _errors(tables: Tables, grid: GeneralGrid, *, outputs: bool) -> tuple[FloatArray, ...]:
-    """Eq. 9 (GeneralErr) and its bounds, (G, k, k), what members explain, (G, k), and maybe the rest of `Outputs`."""
-    step = max(1, _BLOCK // max(1, 8 * sum(len(member.squares) for member in tables.members)))
-    starts = range(0, max(1, len(grid.alpha)), step)
-    parts = [_block(tables, grid.part(slice(start, start + step)), outputs=outputs) for start in starts]
-    return tuple(map(np.concatenate, zip(*parts, strict=True))) if len(parts) > 1 else parts[0]
+def _errors(tables: Tables, grid: GeneralGrid, *, outputs: bool) -> list[FloatArray]:
+    """Eq. 9 (GeneralErr) and its bounds, (..., k, k), what members explain, (..., k), and maybe the rest of `Outputs`.
+
+    The mean outputs of two members have the product D_rs = Σ_ij φ_i a_i C_ij a_j φ_j: a sum without a difference.
+    """
+    per_point = 8 * sum(len(member.squares) for member in tables.members)
+    return grid.in_blocks(lambda part: _block(tables, part, outputs=outputs), per_point)
 
 
 def _block(tables: Tables, grid: GeneralGrid, *, outputs: bool) -> tuple[FloatArray, ...]:
-    (G, k), members = grid.lam.shape, tables.members
-    alpha, z2, per_sample = grid.alpha, grid.zeta**2, reciprocal(grid.alpha * tables.n_features)
-    inside = per_sample > 0
+    (G, k), members, M = grid.lam.shape, tables.members, tables.n_features
     f, shared = np.diagonal(grid.rows), row_factors(grid.rows)
-    seen = f * alpha[:, None]
+    seen = f * grid.alpha[:, None]
     shares = [share(member, seen[:, r], grid.lam[:, r]) for r, member in enumerate(members)]
     doubts = [
         rounding.member_doubt(member, tables.pairs[r, r], shares[r], seen[:, r], tables.reach, sees_all=f[r] == 1)
@@ -151,18 +166,12 @@ def _block(tables: Tables, grid: GeneralGrid, *, outputs: bool) -> tuple[FloatAr
         np.maximum(pair_bias(tables, (r, r), (R.shares, R.shares), np.less_equal(*doubt.own)), 0.0)
         for r, (R, doubt) in enumerate(zip(shares, doubts, strict=True))
     ]
-    c = np.column_stack([shares[r].shares[0] @ member.squares for r, member in enumerate(members)])
-    if outputs:
-        dc = np.column_stack([doubt.explained for doubt in doubts])
-        means = [shares[r].shares[0] ** 2 @ member.squares for r, member in enumerate(members)]
-        with np.errstate(divide="ignore"):
-            unsure = np.divide(dc, abs(c), out=np.zeros(c.shape), where=dc > 0)
-    pairs, bounds, F, dF = np.empty((4, G, k, k))
+    of_pairs = np.empty((5, G, k, k))
     for (r, s), pair in tables.pairs.items():
         R, S, of_pair = shares[r], shares[s], (doubts[r], doubts[s])
         (phi_r, _), (phi_s, _) = R.shares, S.shares
         trace = shared[r, s] * pair.trace(phi_r, phi_s)  # αMγ_rs
-        gap = alpha * tables.n_features - trace  # αM(1 - γ_rs)
+        gap = grid.alpha * M - trace  # αM(1 - γ_rs)
         if pair.same:  # without a difference
             x, y, alike = phi_r / np.sqrt(f[r]), phi_s / np.sqrt(f[s]), grid.rows[r, s] / np.sqrt(f[r] * f[s])
             apart = (1 - alike) * (x**2 + y**2) + alike * (x - y) ** 2
@@ -171,50 +180,44 @@ def _block(tables: Tables, grid: GeneralGrid, *, outputs: bool) -> tuple[FloatAr
             bias, dbias, dgap = own[r], np.minimum(*doubts[r].own), doubts[r].gap
         else:
             dleft, dwhole = rounding.bias_doubts(pair.slip, (np.sqrt(own[r]), np.sqrt(own[s])), of_pair)
-            bias, dbias = pair_bias(tables, (r, s), (R.shares, S.shares), dleft <= dwhole), np.minimum(dleft, dwhole)
+            bias = pair_bias(tables, (r, s), (R.shares, S.shares), dleft <= dwhole)
+            dbias = np.minimum(dleft, dwhole)
             dgap = rounding.gap_doubt(pair.same, (R, S), of_pair, gap)
             if not pair.same:  # whitened directions are as uncertain in scale as their eigenvalues
                 off_r, off_s = (abs(phi) * members[i].doubt.theta for i, phi in ((r, phi_r), (s, phi_s)))
                 dgap = dgap + shared[r, s] * (pair.trace(off_r, abs(phi_s)) + pair.trace(abs(phi_r), off_s))
-        gamma, readout = trace * per_sample, grid.eta[:, r] ** 2 if r == s else np.zeros(G)
-        noise = gamma * z2 + readout
-        with np.errstate(divide="ignore", invalid="ignore"):
-            one = np.where(inside, gap * per_sample, 1.0)  # 1 - γ
-            E, closed = (bias + noise) / one, abs(one) <= _AT_THRESHOLD
-        # Without noise and with all features seen the bias vanishes faster than 1 - γ: the limit is 0.
-        E = np.where(closed, np.where((bias == 0) & (noise == 0), 0.0, np.inf), E)
-        dgamma = np.where(inside, dgap, 0.0) * (per_sample / min(f[r], f[s]))
-        bound = rounding.pair_doubt(E, bias, noise, one, dbias, dgamma, z2)
-        pairs[:, r, s] = pairs[:, s, r] = E
-        bounds[:, r, s] = bounds[:, s, r] = np.where(closed, 0.0, bound)
-        if outputs:
-            # The products of outputs F_rs = D_rs + γ_rs (E_rs + ζ²) + δ_rs η_r², where the mean outputs of two members
-            # have the product D_rs = Σ_ij φ_i a_i C_ij a_j φ_j: a sum without a difference.
-            D = pair.cross(phi_r, phi_s)
-            spread = means[r] * means[s], unsure[:, r] + unsure[:, s]
-            sure = E + z2, bounds[:, r, s]
-            wrong = rounding.product_doubt((R, S), of_pair, spread, shared[r, s] * per_sample, sure, gamma)
-            with np.errstate(invalid="ignore"):
-                F[:, r, s] = F[:, s, r] = D + np.where(gamma > 0, gamma * (E + z2), 0.0) + readout
-            dF[:, r, s] = dF[:, s, r] = wrong + 4 * EPS * readout
+        of_pairs[:, :, r, s] = of_pairs[:, :, s, r] = bias, dbias, trace, gap, dgap / min(f[r], f[s])
+    bias, dbias, trace, gap, dgap = of_pairs
+    E, gamma, noise, one = pair_errors(grid, M, bias, trace, gap)
+    per_sample = reciprocal(grid.alpha * M)[:, None, None]
+    dgamma = np.where(per_sample > 0, dgap, 0.0) * per_sample
+    bounds = rounding.pair_doubt(E, bias, noise, one, dbias, dgamma, grid.zeta[:, None, None] ** 2)
+    bounds = np.where(abs(one) <= _AT_THRESHOLD, 0.0, bounds)
+    c = np.column_stack([R.explained for R in shares])
     if not outputs:
-        return pairs, bounds, c
-    return pairs, bounds, c, F, dc, dF, np.full(G, 4 * EPS * tables.reach**2)
+        return E, bounds, c
+    D = np.empty((G, k, k))
+    for (r, s), pair in tables.pairs.items():
+        D[:, r, s] = D[:, s, r] = pair.cross(shares[r].shares[0], shares[s].shares[0])
+    dF = rounding.product_doubt(shares, doubts, shared * per_sample, E + grid.zeta[:, None, None] ** 2, bounds, gamma)
+    dc = np.column_stack([doubt.explained for doubt in doubts])
+    F = output_products(grid, D, gamma, E)
+    return E, bounds, c, F, dc, dF + 4 * EPS * readout(grid), np.full(G, 4 * EPS * tables.reach**2)
 
 
+@quiet
 def general_order_parameters(problem: Problem, plan: SubsetPlan, grid: GeneralGrid, *, throw: bool) -> OrderParameters:
     """Order parameters on the grid's shape: per-member fields (..., k), γ (..., k, k)."""
-    tables, shared, k = tabulate(problem, plan, accurate=True), row_factors(grid.rows), plan.n_members
+    tables, shared, k = tabulate(problem, plan), row_factors(grid.rows), plan.n_members
     fields, phi, gamma = [], [], np.empty((len(grid.alpha), k, k))
     for r, member in enumerate(tables.members):
         spectrum, lam, alpha = member.spectrum, grid.lam[:, r], grid.alpha * grid.rows[r, r]
         kappa_bar, found = effective_ridge(spectrum, alpha, lam, throw=throw)
         fitted, left = spectrum.shares(kappa_bar)
         q = left @ (spectrum.counts * spectrum.values / spectrum.n_features)
-        with np.errstate(divide="ignore", invalid="ignore"):
-            q_hat = 1.0 / kappa_bar
-            # |λ(κ̄) - λ| relative to the larger of λ and ακ̄, the terms that cancel
-            off = abs(spectrum.ridge(alpha, kappa_bar) - lam) / np.maximum(abs(lam), abs(alpha * kappa_bar))
+        q_hat = 1.0 / kappa_bar
+        # |λ(κ̄) - λ| relative to the larger of λ and ακ̄, the terms that cancel
+        off = abs(spectrum.ridge(alpha, kappa_bar) - lam) / np.maximum(abs(lam), abs(alpha * kappa_bar))
         inner = np.isfinite(alpha) & np.isfinite(kappa_bar) & (kappa_bar != 0)
         fields.append((lam + q, q, q_hat, found, np.where(inner, off, 0.0)))
         phi.append(fitted)

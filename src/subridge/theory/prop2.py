@@ -15,11 +15,11 @@ from typing import NamedTuple
 import numpy as np
 
 from subridge.arrays.types import FloatArray
-from subridge.model.aggregation import MemberMoments, Outputs, of_pairs, outer, quotient
+from subridge.model.aggregation import MemberMoments, Outputs, of_pairs, outer
 from subridge.model.errors import RidgeError
 from subridge.theory import rounding
-from subridge.theory.grid import EquicorrelatedGrid, readout, row_factors
-from subridge.theory.saddle_point import EPS, OrderParameters
+from subridge.theory.grid import EquicorrelatedGrid, output_products, readout
+from subridge.theory.saddle_point import EPS, OrderParameters, quiet
 
 _INFINITE_DATA = 1e300  # above this B + root overflows, and 1/α is zero
 
@@ -34,7 +34,7 @@ class Bulk(NamedTuple):
     shaky: FloatArray  # factor by which rounding is amplified near the floor of a negative ridge, else one
 
 
-@np.errstate(invalid="ignore", over="ignore", divide="ignore")
+@quiet
 def bulk(alpha: FloatArray, nu: FloatArray, t: FloatArray) -> Bulk:
     """Solve the saddle point νσ² - Bσ + α = 0 with B = α + ν + t, where t = λν/a is the scaled ridge.
 
@@ -63,7 +63,7 @@ def bulk(alpha: FloatArray, nu: FloatArray, t: FloatArray) -> Bulk:
     return Bulk(sigma, per_alpha, free, gap, np.where(far | idle, 1.0, shaky))
 
 
-@np.errstate(divide="ignore", invalid="ignore", over="ignore")  # of few samples κ̄ may be beyond the floats
+@quiet  # of few samples κ̄ may be beyond the floats
 def bulk_of_members(grid: EquicorrelatedGrid) -> tuple[Bulk, FloatArray]:
     """The share of its bulk that each member fits, and its effective ridge κ̄ = (a/ν)(1 - σ)/σ, shape (..., k)."""
     a, alpha, nu = grid.a[..., None], grid.alpha[..., None] * grid.seen, grid.own
@@ -107,7 +107,7 @@ def missed_unaligned(b: FloatArray, gain: FloatArray, nu: FloatArray, sigma: Flo
     return np.asarray(b - gain * (nu * sigma))
 
 
-@np.errstate(invalid="ignore", divide="ignore", over="ignore")
+@quiet
 def equicorrelated_moments(grid: EquicorrelatedGrid, *, outputs: bool) -> tuple[MemberMoments, FloatArray]:
     """E_rr′ of eq. 16 (EquiCorrGeneralizationError), what members miss of the target, and its power.
 
@@ -122,7 +122,8 @@ def equicorrelated_moments(grid: EquicorrelatedGrid, *, outputs: bool) -> tuple[
         for field in (grid.b, grid.a, grid.omega2, grid.alpha, grid.zeta**2, grid.rho, grid.b + grid.T)
     )
     is_finite, own, (nu_r, nu_s), nu_rs = np.isfinite(grid.T).all(), np.eye(k, dtype=bool), of_pairs(grid.own), grid.nu
-    pure, lost = np.where(a > 0, b / a, 0.0), np.where(a > 0, omega2 / a, 0.0)
+    pure = np.where(a > 0, b / a, 0.0)
+    lost = np.where(a > 0, omega2 / a, 0.0)
     bias, size = _sum(unaligned_bias(b, pure, lost, (nu_r, nu_s, nu_rs), of_pairs(found.free)))
     # The share that neither sees is a difference of fractions, whose own rounding counts.
     size = size + b * (abs(1 - nu_r) + abs(nu_s - nu_rs)) / 4
@@ -130,13 +131,14 @@ def equicorrelated_moments(grid: EquicorrelatedGrid, *, outputs: bool) -> tuple[
     along_size = np.where(own, along_size, along_size + 2 * b)
     if is_finite:  # I¹_rs uniform in T: I⁰_rs for T → 0 and I¹_rs for T → ∞
         fitted = outer(fit)
-        along, along_size = fitted * along + L * outer(lack), fitted * along_size + L * outer(lack_size)
+        along = fitted * along + L * outer(lack)
+        along_size = fitted * along_size + L * outer(lack_size)
     bias, size = mixed(rho, bias, along), mixed(rho, size, along_size)
     noise = gamma_of(grid, found) * z2 + readout(grid)
     # 1 - γ_rs from those of the members and from where they differ, with y = σ/√f.
     (y_r, y_s), common = of_pairs(found.sigma / np.sqrt(grid.seen)), nu_rs * (grid.rows / np.sqrt(outer(grid.seen)))
     unlike = (nu_r - common) * y_r**2 + (nu_s - common) * y_s**2 + common * (y_r - y_s) ** 2
-    unlike = np.where((alpha > 0) & np.isfinite(alpha), unlike / alpha, 0.0)
+    unlike = np.where(alpha > 0, unlike / alpha, 0.0)
     gap = 0.5 * (np.add(*of_pairs(found.gap)) + unlike)
     E = np.where(gap > 0, (bias + noise) / gap, np.where(bias + noise == 0, 0.0, np.inf))
     # For T → ∞ the power L = b + T along 1 is infinite, and what a member misses of it tends to u - b.
@@ -145,15 +147,14 @@ def equicorrelated_moments(grid: EquicorrelatedGrid, *, outputs: bool) -> tuple[
     power = mixed(grid.rho, grid.b, grid.b + grid.T)
     bounds = rounding.closed_form_doubt(found, E, size + noise, gap, z2)
 
-    def whole(x: FloatArray, *tail: int) -> FloatArray:
-        return np.array(np.broadcast_to(x, (*shape, *tail)), order="C")
+    def whole(x: FloatArray) -> FloatArray:
+        return np.array(np.broadcast_to(x, (*shape, *x.shape[len(shape) :])), order="C")
 
     known = None
     if outputs:
         c, F = _outputs(grid, found, fit, E)
-        dc, dF = rounding.closed_form_outputs_doubt(found, c, F)
-        known = Outputs(whole(c, k), whole(F, k, k), whole(dc, k), whole(dF, k, k), np.zeros(shape))
-    return MemberMoments(whole(E, k, k), whole(missed, k), whole(power), known), whole(bounds, k, k)
+        known = Outputs(*map(whole, (c, F, *rounding.closed_form_outputs_doubt(found, c, F), np.zeros(()))))
+    return MemberMoments(whole(E), whole(missed), whole(power), known), whole(bounds)
 
 
 def _sum(terms: tuple[FloatArray, ...]) -> tuple[FloatArray, FloatArray]:
@@ -161,7 +162,7 @@ def _sum(terms: tuple[FloatArray, ...]) -> tuple[FloatArray, FloatArray]:
     return np.asarray(sum(terms)), np.asarray(sum(map(abs, terms)))
 
 
-@np.errstate(invalid="ignore", divide="ignore")
+@quiet
 def shares_along(grid: EquicorrelatedGrid, kappa_bar: FloatArray) -> tuple[FloatArray, ...]:
     """The share L/(T + u) of the teacher's part along 1 that a member fits, the rest, and the size of its terms.
 
@@ -177,7 +178,6 @@ def shares_along(grid: EquicorrelatedGrid, kappa_bar: FloatArray) -> tuple[Float
     return fit, *(np.where(blind, 1.0, part) for part in parts)
 
 
-@np.errstate(invalid="ignore", divide="ignore", over="ignore")
 def _outputs(grid: EquicorrelatedGrid, found: Bulk, fit: FloatArray, E: FloatArray) -> tuple[FloatArray, FloatArray]:
     """c_r and F_rs of the outputs by themselves: F_rs = D_rs + γ_rs (E_rs + ζ²) + δ_rs η_r², no term a difference.
 
@@ -185,12 +185,11 @@ def _outputs(grid: EquicorrelatedGrid, found: Bulk, fit: FloatArray, E: FloatArr
     L = b + T, c = L f_r and D = f_r f_s (T + a ν_rs/(ν_rr ν_ss)).
     """
     a, b, rho, T, own = *(field[..., None] for field in (grid.a, grid.b, grid.rho, grid.T)), grid.own
-    gain, gamma = np.where(a > 0, b**2 / a, 0.0), gamma_of(grid, found)
+    gain = np.where(a > 0, b**2 / a, 0.0)
     both = T[..., None] + (a / own)[..., None] * grid.nu / own[..., None, :]
     c = mixed(rho, gain * (own * found.sigma), (b + T) * fit)
     D = mixed(rho[..., None], gain[..., None] * (grid.nu * outer(found.sigma)), outer(fit) * both)
-    spread = np.where(gamma > 0, gamma * (E + grid.zeta[..., None, None] ** 2), 0.0)
-    return c, D + spread + readout(grid)
+    return c, output_products(grid, D, gamma_of(grid, found), E)
 
 
 def gamma_of(grid: EquicorrelatedGrid, found: Bulk) -> FloatArray:
@@ -199,36 +198,36 @@ def gamma_of(grid: EquicorrelatedGrid, found: Bulk) -> FloatArray:
     return grid.nu * found.sigma[..., None] * found.per_alpha[..., None, :] * shared
 
 
-@np.errstate(invalid="ignore")
+@quiet
 def mixed(rho: FloatArray, across: FloatArray, along: FloatArray) -> FloatArray:
     """``(1-ρ²) across + ρ² along``, for the teacher's parts orthogonal to 1 and along it; 0 · inf counts as 0."""
     return (1 - rho) * (1 + rho) * across + np.where(rho**2 > 0, rho**2 * along, 0.0)
 
 
-@np.errstate(divide="ignore", invalid="ignore")
+@quiet
 def equicorrelated_order_parameters(grid: EquicorrelatedGrid) -> OrderParameters:
     """Order parameters of Prop. 2 on the grid."""
     found, kappa_bar = bulk_of_members(grid)
     a, shape = grid.a[..., None], kappa_bar.shape
     q = np.where(np.isinf(kappa_bar), a, kappa_bar * a / (kappa_bar + a / grid.own))
-    S = np.where(np.isinf(kappa_bar), 0.0, 1.0 / (grid.own * kappa_bar + a))
-    q_hat = 1.0 / kappa_bar
+    S, q_hat = 1.0 / (grid.own * kappa_bar + a), 1.0 / kappa_bar
     q = np.where((a == 0) | (kappa_bar == 0), 0.0, q)
-    gamma = quotient(grid.nu * row_factors(grid.rows) * outer(found.sigma), grid.alpha[..., None, None])
-    return OrderParameters(grid.lam + q, q, q_hat, S, gamma, np.ones(shape, dtype=bool), np.zeros(shape))
+    return OrderParameters(
+        grid.lam + q, q, q_hat, S, gamma_of(grid, found), np.ones(shape, dtype=bool), np.zeros(shape)
+    )
 
 
-@np.errstate(divide="ignore", invalid="ignore", over="ignore")
+@quiet
 def scaled_optimum(b: FloatArray, a: FloatArray, nu: FloatArray, rho: FloatArray, noise: FloatArray) -> FloatArray:
     """ν(1 + λ*/a), where the derivative of E_rr by λ vanishes, eq. 193 (optreg_local); ν = 0 gives the limit ν → 0.
 
     `rho` is the share of the teacher along 1 and `noise` is ζ² + η².
     """
     along = np.where(rho > 0, a * rho / nu, 0.0)
-    return np.asarray(a * (noise + along + b * (1 - 2 * rho)) / (b**2 * (1 - rho)))
+    return a * (noise + along + b * (1 - 2 * rho)) / (b**2 * (1 - rho))
 
 
-@np.errstate(divide="ignore", invalid="ignore", over="ignore")
+@quiet
 def best_member_ridge(b: FloatArray, a: FloatArray, nu: FloatArray, rho: FloatArray, noise: FloatArray) -> FloatArray:
     """λ* of eq. 193 (optreg_local), as in `scaled_optimum`: independent of α and never negative, up to rounding."""
     lam = a * (scaled_optimum(b, a, nu, rho, noise) / nu - 1)

@@ -17,6 +17,7 @@ from subridge.model.checks import common_shape, extended_non_negative, real_arra
 from subridge.model.errors import ParameterError
 from subridge.theory.prop2 import best_member_ridge, bulk, scaled_optimum
 from subridge.theory.rounding import warn_if_infinite
+from subridge.theory.saddle_point import quiet
 
 _LARGEST = 1e100  # of a noise-to-signal ratio, whose powers must be numbers
 _AT_THRESHOLD = 1e-12  # 1 - γ is a difference of numbers near one; below this it is rounding
@@ -75,7 +76,7 @@ def cross_bias(nu: FloatArray, sigma: FloatArray, ratios: Ratios) -> FloatArray:
     return np.asarray((1 - rho2) * (1 - 2 * nu * sigma / (1 + W)) - rho2)
 
 
-@np.errstate(divide="ignore", invalid="ignore")
+@quiet
 def reduced_error(nu: FloatArray, sigma: FloatArray, ratios: Ratios) -> FloatArray:
     """𝓔 at ν = 1/k, eq. 211 (EkReduced), given the share σ of its bulk that a member fits; inf at the threshold."""
     alpha, _, H, _, Z = ratios
@@ -83,12 +84,11 @@ def reduced_error(nu: FloatArray, sigma: FloatArray, ratios: Ratios) -> FloatArr
     bias, noise, gap = own_bias(nu, sigma, ratios), nu * (H + gamma * Z), 1.0 - gamma
     # Without noise and with all features seen the bias vanishes faster than 1 - γ: the limit is 0.
     nothing = (np.abs(bias) <= 1e-28 * nu) & (noise == 0)
-    member = (bias + noise) / np.where(gap <= _AT_THRESHOLD, 1.0, gap)
-    member = np.where(gap <= _AT_THRESHOLD, np.where(nothing, 0.0, np.inf), member)
+    member = np.where(gap <= _AT_THRESHOLD, np.where(nothing, 0.0, np.inf), (bias + noise) / gap)
     return np.asarray(member + (1 - nu) * cross_bias(nu, sigma, ratios))
 
 
-@np.errstate(divide="ignore", invalid="ignore")
+@quiet
 def scaled_error(nu: FloatArray, sigma: FloatArray, ratios: Ratios) -> FloatArray:
     """𝓔 of the scaled mean at ρ = 0, given ν = 1/k and σ; it never exceeds one.
 
@@ -97,7 +97,7 @@ def scaled_error(nu: FloatArray, sigma: FloatArray, ratios: Ratios) -> FloatArra
     """
     alpha, _, H, _, _ = ratios
     readout = np.where(H > 0, H / (nu * sigma**2), 0.0)
-    gap = np.where(alpha > 0, 1 - nu * sigma**2 / alpha, 1.0)
+    gap = 1.0 - quotient(nu * sigma**2, alpha)
     causes = np.where(alpha > 0, odds(nu, sigma, readout, ratios), np.inf)
     ratio = np.where(np.isinf(causes), 1.0, causes / (causes + gap))
     # Without noise, with all seen and as many samples as features there is nothing to amplify.
@@ -266,8 +266,8 @@ def _best_scaled_overlap(nu: FloatArray, alpha: FloatArray, H: FloatArray, W: Fl
     these two.
     """
     sum_of_roots = alpha + (1 + W) * (1 + Z)
-    quiet = np.asarray(2 * alpha / (sum_of_roots + np.sqrt(sum_of_roots**2 - 4 * nu * alpha)))
-    loud = np.asarray(np.sqrt(alpha / (2 * nu)))
+    quiet = 2 * alpha / (sum_of_roots + np.sqrt(sum_of_roots**2 - 4 * nu * alpha))
+    loud = np.sqrt(alpha / (2 * nu))
     found = elementwise.find_root(
         stationarity, (np.minimum(quiet, loud), np.maximum(quiet, loud)), args=(nu, alpha, H, W, Z)
     )
@@ -384,9 +384,10 @@ def phase_boundary(
         spare = 2 * (1 - rho2) - H * (1 + W)
         found = np.divide((1 + W) ** 2 * rho2, spare, out=np.full(spare.shape, np.inf), where=spare > 0)
         scaled = np.where(H > 0, 0.0, (1 + W) * (1 + Z))
-    return np.asarray(np.where(rho2 > 0, found, scaled) if is_scaled(aggregation) else found)
+    return np.where(rho2 > 0, found, scaled) if is_scaled(aggregation) else found
 
 
+@quiet
 def large_k_coefficient(
     sample_ratio: ArrayLike,
     alignment: ArrayLike,
@@ -428,16 +429,15 @@ def large_k_coefficient(
     0.108501
     """
     alpha, rho2, H, W, Z = Ratios.checked(sample_ratio, alignment, readout_nsr, feature_nsr, label_nsr)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        if is_optimal(ridge):
-            crowded = np.where(np.isinf(alpha), 1.0, alpha / (alpha + (1 + W) * (1 + H + Z)))
-            return np.where(rho2 > 0, H, H - 2 * crowded / (1 + W))
-        # The aligned part costs ρ²(1+W)/α, which is zero at ρ = 0 even without data.
-        cost = np.where(rho2 > 0, rho2 * (1 + W) / alpha, 0.0)
+    if is_optimal(ridge):
+        crowded = np.where(np.isinf(alpha), 1.0, alpha / (alpha + (1 + W) * (1 + H + Z)))
+        return np.where(rho2 > 0, H, H - 2 * crowded / (1 + W))
+    # The aligned part costs ρ²(1+W)/α, which is zero at ρ = 0 even without data.
+    cost = np.where(rho2 > 0, rho2 * (1 + W) / alpha, 0.0)
     return np.asarray(cost + H - 2 * (1 - rho2) / (1 + W))
 
 
-@np.errstate(divide="ignore", invalid="ignore")
+@quiet
 def _best_ridgeless(ratios: Ratios) -> FloatArray:
     """k* at λ = 0 on a flat grid.
 
@@ -458,7 +458,7 @@ def _best_ridgeless(ratios: Ratios) -> FloatArray:
     return np.where((alpha == 0) & (H > 0), np.inf, best)
 
 
-@np.errstate(divide="ignore", invalid="ignore")
+@quiet
 def _best_scaled_ridgeless(ratios: Ratios) -> FloatArray:
     """k* of the scaled mean at λ = 0 and ρ = 0, on a flat grid.
 
@@ -467,7 +467,7 @@ def _best_scaled_ridgeless(ratios: Ratios) -> FloatArray:
     """
     alpha, _, H, W, Z = ratios
     rest = H + 1 + Z - alpha / (1 + W)
-    y = np.where(rest >= 0, np.sqrt(H) / (np.sqrt(H) + np.sqrt(np.maximum(rest, 0.0))), 1.0)
+    y = np.where(rest >= 0, np.sqrt(H) / (np.sqrt(H) + np.sqrt(rest)), 1.0)
     y = np.where(np.isnan(y), 1.0, y)
     large = np.where(rest >= 0, 1.0 / (alpha * y), 0.0)
     best = _best_beside_threshold(y / alpha, large, ratios, scaled_error)
@@ -476,7 +476,7 @@ def _best_scaled_ridgeless(ratios: Ratios) -> FloatArray:
     return np.where(alpha == 0, np.where(endless, np.inf, 1.0), best)
 
 
-@np.errstate(divide="ignore", invalid="ignore")
+@quiet
 def _best_beside_threshold(
     small: FloatArray, large: FloatArray, ratios: Ratios, error: Callable[[FloatArray, FloatArray, Ratios], FloatArray]
 ) -> FloatArray:
@@ -500,14 +500,14 @@ def _best_beside_threshold(
     return best
 
 
-@np.errstate(invalid="ignore")
+@quiet
 def amplified(ratios: Ratios) -> FloatArray:
     """C, what the interpolation threshold amplifies: the numerator of ν E_rr at the threshold ν = α, where γ = 1."""
     alpha, _, H, _, Z = ratios
     return np.asarray(own_bias(alpha, _ONE, ratios) + alpha * (H + Z))
 
 
-@np.errstate(divide="ignore", invalid="ignore")
+@quiet
 def _best_fraction(ratios: Ratios) -> FloatArray:
     """x = 1/k that minimises the error on [0, min(1, α)); 0 where it grows from x = 0, that is k = ∞."""
     alpha, rho2, W = ratios.alpha, ratios.rho2, ratios.W
@@ -543,7 +543,7 @@ def _best_at_optimal_ridge(flat: Ratios) -> FloatArray:
     def gain(nu: FloatArray, part: Ratios) -> FloatArray:
         t = np.maximum(_optimum(nu, part) - nu, 0.0)  # Λ*ν/(1+W), never negative but for rounding
         sigma = bulk(part.alpha, nu, t).sigma
-        return np.asarray(nu * (part.H - (1 - part.rho2) * (2 - nu) * sigma / (1 + part.W)))
+        return nu * (part.H - (1 - part.rho2) * (2 - nu) * sigma / (1 + part.W))
 
     k, lowest = _integer_minimum(gain, flat)
     # Where nothing can be gained without readout noise (no data, or a teacher along 1) all sizes tie.
@@ -556,7 +556,7 @@ def _best_at_optimal_ridge(flat: Ratios) -> FloatArray:
     return k
 
 
-@np.errstate(divide="ignore", invalid="ignore")
+@quiet
 def _winning_from(nu: FloatArray, ratios: Ratios) -> FloatArray:
     """α_k, the sample ratio from which on 1/ν members beat ∞ at λ*."""
     # σ_k at which the bracket of `_best_at_optimal_ridge` vanishes, and the α at which a member fits that share.

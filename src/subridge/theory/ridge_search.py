@@ -18,7 +18,7 @@ from subridge.theory.grid import EquicorrelatedGrid, GeneralGrid, check_descript
 from subridge.theory.landscape import STEP, Landscape, equicorrelated_landscape, general_landscape
 from subridge.theory.prop1 import general_moments, tabulate
 from subridge.theory.prop2 import best_member_ridge
-from subridge.theory.saddle_point import EPS
+from subridge.theory.saddle_point import EPS, quiet
 from subridge.theory.shifted import tables_on_test
 
 # function(x, rows): values and slopes at x of the independent problems `rows`
@@ -167,7 +167,7 @@ def landscape_of(
     own = slice(None) if member is None else slice(member, member + 1)
     if isinstance(problem, Problem):
         flat = GeneralGrid.of(problem, ensemble, alpha)
-        tables = tabulate(problem, ensemble.plan, accurate=True)
+        tables = tabulate(problem, ensemble.plan)
         if member is not None:
             tables = tables._replace(members=tables.members[own], pairs={(0, 0): tables.pairs[member, member]})
         at = None if test is None else tables_on_test(problem, ensemble.plan, moments_at_test(problem, test))
@@ -216,7 +216,8 @@ def _space_optimum(problem: Problem, spaces: Ensemble, alpha: float) -> FloatArr
 
 def _scan_points(scales: FloatArray) -> FloatArray:
     """Logarithms of κ̄ from ten decades below the smallest scale to fourteen above the largest."""
-    first, last = np.log(scales.min()) + np.log(1e-10), np.log(scales.max()) + np.log(1e14)
+    first = np.log(scales.min()) + np.log(1e-10)
+    last = np.log(scales.max()) + np.log(1e14)
     return np.linspace(first, last, int(np.ceil((last - first) / np.log(10) * _PER_DECADE)) + 1)
 
 
@@ -276,7 +277,8 @@ def _joint_optimum(landscape: Landscape, common: FloatArray, alone: FloatArray) 
         best = minimise_on_line(lambda x, rows: error(np.where(one, x[:, None], z[rows]), one, rows), points, G)
         return np.where(one, best[:, None], z)
 
-    own, together = place(alone), place(np.broadcast_to(common[:, None], (G, k)))
+    own = place(alone)
+    together = place(np.broadcast_to(common[:, None], (G, k)))
     starts = [together, *(np.roll(own, r, axis=1) for r in range(k))]
     for one in np.eye(k):
         # Without this member, with this member alone, apart from the others, and where it is best beside them.
@@ -300,7 +302,8 @@ def _lowest_of_net(error: Field, scales: FloatArray, last: float, shape: tuple[i
     place = np.indices((_LEVELS + 1,) * k).reshape(k, -1).T if k <= 2 else part
     net = levels[place]
     worth = _scan(lambda z, rows: error(z, np.zeros(k), rows), net, G)[0]
-    near, starts = abs(place[:, None] - place).max(axis=-1) <= 1, []
+    near = abs(place[:, None] - place).max(axis=-1) <= 1
+    starts = []
     for _ in range(_WELLS):
         lowest = np.argmin(worth, axis=0)
         starts.append(net[lowest])
@@ -318,6 +321,7 @@ def _scan(function: Line, points: FloatArray, n: int) -> tuple[FloatArray, Float
     return np.where(np.isfinite(values), values, np.inf), slopes
 
 
+@quiet
 def minimise_on_line(function: Line, points: FloatArray, n: int, noise: FloatArray | float = 0.0) -> FloatArray:
     """Global minima of n one-dimensional functions, shape (n,): a scan brackets every well, a root finds it.
 
@@ -332,10 +336,9 @@ def minimise_on_line(function: Line, points: FloatArray, n: int, noise: FloatArr
     lowest = values[ends, rows]
     best = np.where(values[least, rows] < lowest - 1e-15 * abs(lowest), least, ends)
     x, lowest = points[best], values[best, rows]
-    with np.errstate(invalid="ignore"):
-        wells = (slopes[:-1] < 0) & (slopes[1:] > 0) & np.isfinite(values[:-1]) & np.isfinite(values[1:])
-        # Within a step of the scan a smooth error moves little: a well far above the lowest point cannot win.
-        wells &= np.minimum(values[:-1], values[1:]) <= lowest + 0.1 * abs(lowest) + noise + 1e-300
+    wells = (slopes[:-1] < 0) & (slopes[1:] > 0) & np.isfinite(values[:-1]) & np.isfinite(values[1:])
+    # Within a step of the scan a smooth error moves little: a well far above the lowest point cannot win.
+    wells &= np.minimum(values[:-1], values[1:]) <= lowest + 0.1 * abs(lowest) + noise + 1e-300
     which, row = np.nonzero(wells)
     if len(which):
         found = elementwise.find_root(

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from subridge.arrays.types import FloatArray
+from subridge.model.aggregation import of_pairs, outer
 from subridge.model.errors import AccuracyWarning, InfiniteRiskWarning
 from subridge.theory.saddle_point import EPS
 from subridge.theory.tables import MemberTable, PairTable
@@ -58,43 +59,44 @@ def member_doubt(
     The sample ratio of a member that does not see all rows is a product, and rounded.
     """
     c, table, (phi, psi), kappa_bar = member.spectrum.counts, member.doubt, share.shares, share.kappa_bar
-    theta, few, pull = table.theta, table.alignment, np.abs(share.pull)
+    theta, few, pull = table.theta, table.alignment, abs(share.pull)
     samples, spare = alpha * member.spectrum.n_features, member.spectrum.spare_samples(alpha)
     at_zero, negative = kappa_bar == 0, kappa_bar < 0
-    mixed, free, squares = np.abs(phi * psi), psi**2, phi**2
-    steep = np.maximum(1.0, np.abs(phi - psi)) if negative.any() else 1.0
-    with np.errstate(invalid="ignore"):  # share of the dropped directions fitted if each is as large as it may be
-        lost = np.where(at_zero, 1.0, table.dropped_size / (np.abs(kappa_bar) + table.dropped_size))
+    mixed, free, squares = abs(phi * psi), psi**2, phi**2
+    steep = np.maximum(1.0, abs(phi - psi)) if negative.any() else 1.0
+    # share of the dropped directions fitted if each is as large as it may be
+    lost = np.where(at_zero, 1.0, table.dropped_size / (abs(kappa_bar) + table.dropped_size))
     lost = table.dropped * np.where(np.isinf(kappa_bar), 0.0, lost)
-    spread, fitted = mixed @ (c * theta) + lost, squares @ (c * theta) + lost
-    terms = np.minimum(samples, np.abs(psi) @ c + np.abs(spare) + pull) if sees_all else samples
+    spread = mixed @ (c * theta) + lost
+    fitted = squares @ (c * theta) + lost
+    terms = np.minimum(samples, abs(psi) @ c + abs(spare) + pull) if sees_all else samples
     spare = spare if sees_all else samples
-    with np.errstate(divide="ignore", invalid="ignore"):
-        kappa = np.where(at_zero | np.isinf(kappa_bar), 0.0, (spread + 4 * EPS * terms) / share.gap)
-        gap = (mixed * steep) @ (c * theta) + lost + kappa * (pull + (mixed * steep) @ c) + 4 * EPS * (pull + mixed @ c)
-        gap = np.where(at_zero, 2 * EPS * np.abs(spare) + lost, gap) if len(c) else np.zeros(len(alpha))
+    kappa = np.where(at_zero | np.isinf(kappa_bar), 0.0, (spread + 4 * EPS * terms) / share.gap)
+    gap = (mixed * steep) @ (c * theta) + lost + kappa * (pull + (mixed * steep) @ c) + 4 * EPS * (pull + mixed @ c)
+    gap = np.where(at_zero, 2 * EPS * abs(spare) + lost, gap) if len(c) else np.zeros(len(alpha))
     noisy, loadings, solved = theta * member.squares, np.sqrt(member.squares), theta * table.solved**2
     second = float((c * theta).sum() * few**2 * solved.sum())
-    mixing, hidden = few * np.sqrt((mixed * steep) @ noisy), np.sqrt(lost * pair.left_over)
+    mixing = few * np.sqrt((mixed * steep) @ noisy)
+    hidden = np.sqrt(lost * pair.left_over)
     residual = np.sqrt(free @ table.slip**2) + np.sqrt(second) + np.sqrt(spread) * mixing
     residual = residual + few * (np.sqrt(fitted) * np.sqrt(squares @ solved) + 2 * np.sqrt(free @ (theta * noisy)))
     left = few * np.sqrt((free * steep) @ noisy) + np.sqrt(EPS) * table.size + hidden
     whole = few * np.sqrt((squares * steep) @ noisy) + np.sqrt(EPS) * reach + hidden
     # What small directions take from the dropped ones, which they cannot be told from.
     faint = (member.spectrum.values <= table.blurred) & (table.dropped > 0)
-    blur = 4 * (np.abs(phi[:, faint]) @ np.sqrt(noisy[faint])) * np.sqrt(pair.left_over)
-    either = blur + 2 * kappa * ((mixed * np.abs(psi)) @ member.squares)
+    blur = 4 * (abs(phi[:, faint]) @ np.sqrt(noisy[faint])) * np.sqrt(pair.left_over)
+    either = blur + 2 * kappa * ((mixed * abs(psi)) @ member.squares)
     own_left = 2 * left**2 + 2 * few * np.sqrt((free * mixed * steep) @ noisy) * mixing + second + free @ table.slip**2
-    own_left = own_left + 2 * (free @ (loadings * table.slip) + np.abs(psi) @ (loadings * table.drift)) + pair.slip
+    own_left = own_left + 2 * (free @ (loadings * table.slip) + abs(psi) @ (loadings * table.drift)) + pair.slip
     # The residual of a fit still projects a little on the directions, which enters through the share fitted.
-    own_left = own_left + 2 * mixed @ np.abs(pair.left_over_r) + either
-    slipped = 2 * np.abs(phi) @ (loadings * table.slip)
+    own_left = own_left + 2 * mixed @ abs(pair.left_over_r) + either
+    slipped = 2 * abs(phi) @ (loadings * table.slip)
     own_whole = 4 * EPS * reach**2 + 3 * whole**2 + either + slipped
-    unsure = (np.max(np.abs(phi) * theta, axis=1, initial=0.0) > _UNSURE) | (negative & (lost > 0))
+    unsure = (np.max(abs(phi) * theta, axis=1, initial=0.0) > _UNSURE) | (negative & (lost > 0))
     # Directions that are off by θ meet the other member's whole signal, which for the member itself cancels.
     tilted = 2 * few * np.sqrt(squares @ (theta * noisy)) * reach
     more = _MORE if table.dropped or (theta > _NEARLY_SINGULAR).any() else 1.0
-    explained = (np.abs(phi) * steep) @ (few**2 * noisy + 8 * EPS * member.squares) + kappa * (mixed @ member.squares)
+    explained = (abs(phi) * steep) @ (few**2 * noisy + 8 * EPS * member.squares) + kappa * (mixed @ member.squares)
     roots = left + np.sqrt(blur), np.sqrt((whole + np.sqrt(blur)) ** 2 + tilted + slipped)
     left, whole, own_left, own_whole = (np.where(unsure, np.inf, more * x) for x in (*roots, own_left, own_whole))
     return MemberDoubt(
@@ -117,7 +119,7 @@ def gap_doubt(
     (R, S), (dR, dS) = shares, doubts
     found = dR.spread + dS.spread + dR.moved * np.sqrt(S.trace) + dS.moved * np.sqrt(R.trace)
     if same:
-        return np.asarray(found + 0.5 * (dR.gap + dS.gap) + 4 * EPS * gap)
+        return found + 0.5 * (dR.gap + dS.gap) + 4 * EPS * gap
     return np.asarray(found + 2 * np.sqrt(dR.fitted * dS.fitted) + 4 * EPS * (gap + 2 * np.sqrt(R.trace * S.trace)))
 
 
@@ -132,7 +134,6 @@ def bias_doubts(
     return turned + left, turned + 2 * (whole_r**2 + whole_s**2 + whole_r * whole_s)
 
 
-@np.errstate(divide="ignore", invalid="ignore")
 def pair_doubt(
     E: FloatArray,
     bias: FloatArray,
@@ -144,49 +145,45 @@ def pair_doubt(
 ) -> FloatArray:
     """Error of E_rs = (bias + noise)/gap, where gap is 1 - γ; z2 is ζ²."""
     # A gap that is uncertain by its own size may be closed: the risk is then anything.
-    room = np.maximum(np.abs(gap) - dgap, 0.0)
-    wrong = dbias + dgap * (np.abs(E) + z2) + 4 * EPS * (np.abs(bias) + noise)
-    found = _SAFETY * np.where(wrong == 0, 0.0, wrong / room) + 2 * EPS * np.abs(E)
+    room = np.maximum(abs(gap) - dgap, 0.0)
+    wrong = dbias + dgap * (abs(E) + z2) + 4 * EPS * (abs(bias) + noise)
+    found = _SAFETY * np.where(wrong == 0, 0.0, wrong / room) + 2 * EPS * abs(E)
     return np.where(np.isinf(E), 0.0, np.where(np.isnan(found), np.inf, found))
 
 
-@np.errstate(divide="ignore", invalid="ignore")
 def product_doubt(
-    shares: tuple["Share", "Share"],
-    doubts: tuple[MemberDoubt, MemberDoubt],
-    means: tuple[FloatArray, FloatArray],
+    shares: list["Share"],
+    doubts: list[MemberDoubt],
     per_sample: FloatArray,
-    E: tuple[FloatArray, FloatArray],
+    value: FloatArray,
+    dvalue: FloatArray,
     gamma: FloatArray,
 ) -> FloatArray:
-    """Error of F_rs = D_rs + γ_rs (E_rs + ζ²), where E is E_rs + ζ² and its error, and `per_sample` is 1/(αM).
-
-    `means` are the product of the members' squared mean outputs and the sum of the relative errors of these outputs.
-    """
-    (R, S), (value, dE) = shares, E
-    parts = [
-        np.where(share.trace > 0, (doubt.fitted / np.sqrt(share.trace) + 2 * doubt.moved) / np.sqrt(share.trace), 0.0)
-        for share, doubt in zip(shares, doubts, strict=True)
-    ]
-    found = 2 * (means[1] + 4 * EPS) * np.sqrt(means[0]) + gamma * dE + 8 * EPS * np.abs(gamma * value)
-    found = found + per_sample * np.sqrt(R.trace * S.trace) * sum(parts) * np.abs(value)
+    """Error of F_rs = D_rs + γ_rs (E_rs + ζ²) of all pairs; `value` is E_rs + ζ², and `per_sample` is 1/(αM)."""
+    rows = []
+    for R, doubt in zip(shares, doubts, strict=True):
+        root = np.sqrt(R.trace)
+        of_trace = np.where(root > 0, (doubt.fitted / root + 2 * doubt.moved) / root, 0.0)
+        of_mean = np.where(doubt.explained > 0, doubt.explained / abs(R.explained), 0.0)
+        rows.append((root, of_trace, np.sqrt(R.power), of_mean))
+    root, of_trace, mean, of_mean = np.transpose(rows, (1, 2, 0))
+    found = 2 * (np.add(*of_pairs(of_mean)) + 4 * EPS) * outer(mean) + gamma * dvalue + 8 * EPS * abs(gamma * value)
+    found = found + per_sample * outer(root) * np.add(*of_pairs(of_trace)) * abs(value)
     return np.where(np.isnan(found), np.inf, found)
 
 
-@np.errstate(invalid="ignore", divide="ignore", over="ignore")
 def closed_form_doubt(found: "Bulk", E: FloatArray, size: FloatArray, gap: FloatArray, z2: FloatArray) -> FloatArray:
     """Error of E_rs = (bias + noise)/gap of Prop. 2, where `size` is the size of the terms of the numerator."""
     shaky = np.maximum(found.shaky[..., :, None], found.shaky[..., None, :])
-    finite = np.where(np.isinf(E), 0.0, np.abs(E))
+    finite = np.where(np.isinf(E), 0.0, abs(E))
     error = _FACTORS * shaky * (size / np.where(gap > 0, gap, 1.0) + finite + z2)
     return np.where(np.isinf(E) | (size == 0), 0.0, error)
 
 
-@np.errstate(invalid="ignore")
 def closed_form_outputs_doubt(found: "Bulk", c: FloatArray, F: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Errors of c_r and F_rs of Prop. 2, in which no term is a difference."""
     rounding = 2 * _FACTORS * found.shaky
-    return rounding * np.abs(c), np.maximum(rounding[..., :, None], rounding[..., None, :]) * np.abs(F)
+    return rounding * abs(c), np.maximum(rounding[..., :, None], rounding[..., None, :]) * abs(F)
 
 
 def warn_if_infinite(errors: FloatArray, power: FloatArray | None = None) -> None:

@@ -19,9 +19,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from subridge.arrays.types import BoolArray, FloatArray
+from subridge.model.aggregation import quotient
 from subridge.model.errors import ConvergenceError, RidgeError
 
 EPS = float(np.finfo(np.float64).eps)
+# Decorates formulas that meet 1/0, 0 · inf and numbers beyond the floats, and say what is meant there by ``np.where``.
+quiet = np.errstate(divide="ignore", invalid="ignore", over="ignore")
 _STEPS = 120  # of Newton's method; a handful is typical
 # Ridges below this share of the largest eigenvalue are solved in a smaller unit, so that they do not underflow.
 _FAINT, _FAINT_UNIT = 1e-200, 2.0**-332
@@ -71,10 +74,10 @@ class OrderParameters:
     residual: FloatArray
 
     @property
+    @quiet
     def effective_ridge(self) -> FloatArray:
         """Effective ridge κ̄_r = 1/q̂_r = κ_r/α, shape (..., k)."""
-        with np.errstate(divide="ignore"):
-            return np.asarray(1.0 / self.q_hat)
+        return 1.0 / self.q_hat
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,20 +92,18 @@ class Spectrum:
         """``1/(κ̄ + d_i)``, shape (*kappa_bar.shape, n)."""
         return 1.0 / (kappa_bar[..., None] + self.values)
 
-    @np.errstate(invalid="ignore", divide="ignore")
+    @quiet
     def shares(self, kappa_bar: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Shares φ_i that are fitted and ψ_i that are left, shape (G, n) each."""
-        column, infinite = kappa_bar[:, None], np.isinf(kappa_bar)
-        R = self.resolvent(kappa_bar)
-        phi, psi = self.values * R, column * R
-        return phi, np.where(infinite[:, None], 1.0, psi) if infinite.any() else psi
+        column, R = kappa_bar[:, None], self.resolvent(kappa_bar)
+        return self.values * R, np.where(np.isinf(column), 1.0, column * R)
 
     def ridge(self, alpha: FloatArray, kappa_bar: FloatArray) -> FloatArray:
         """λ(κ̄)."""
         occupied = self.resolvent(kappa_bar) @ (self.counts * self.values) / self.n_features
         return kappa_bar * (alpha - occupied)
 
-    @np.errstate(over="ignore", invalid="ignore")
+    @quiet
     def spare_samples(self, alpha: FloatArray) -> FloatArray:
         """αM - N to all digits, N the number of positive eigenvalues."""
         M = float(self.n_features)
@@ -114,6 +115,7 @@ class Spectrum:
         return np.where(np.isfinite(rounding), (product - self.counts.sum()) + rounding, product)
 
 
+@quiet
 def effective_ridge(
     spectrum: Spectrum, alpha: FloatArray, lam: FloatArray, *, throw: bool = True, clip: bool = False
 ) -> tuple[FloatArray, BoolArray]:
@@ -125,13 +127,14 @@ def effective_ridge(
     status = np.ones(alpha.shape, dtype=bool)
     if not len(spectrum.values):  # a member that sees nothing predicts zero, whatever its ridge
         return np.where(alpha == 0, np.inf, 1.0), status
-    kappa_bar = np.where(alpha == 0, np.inf, 0.0)
-    largest, finite = float(spectrum.values[-1]), (alpha > 0) & np.isfinite(alpha)
-    faint, vast = (lam > 0) & (lam < _FAINT * largest), lam > _VAST * largest
-    kappa_bar[finite & vast] = (lam / np.where(finite, alpha, 1.0))[finite & vast]
+    largest = float(spectrum.values[-1])
+    faint = (lam > 0) & (lam < _FAINT * largest)
+    vast = lam > _VAST * largest
+    kappa_bar = np.where(alpha == 0, np.inf, np.where(vast, lam / alpha, 0.0))
+    ordinary = (lam > 0) & ~faint & ~vast
     interpolating = (lam == 0) & (spectrum.spare_samples(alpha) < 0)
-    for case, unit in ((((lam > 0) | interpolating) & ~faint & ~vast, 1.0), (faint, _FAINT_UNIT), (lam < 0, 0.0)):
-        chosen = np.flatnonzero(finite & case)
+    for case, unit in ((ordinary | interpolating, 1.0), (faint, _FAINT_UNIT), (lam < 0, 0.0)):
+        chosen = np.flatnonzero(case & (alpha > 0) & np.isfinite(alpha))
         if len(chosen):
             given = spectrum, alpha[chosen], lam[chosen]
             solved = _non_negative(*given, unit * largest) if unit else _negative(*given, clip=clip)
@@ -172,9 +175,8 @@ def _non_negative(spectrum: Spectrum, alpha: FloatArray, lam: FloatArray, unit: 
     samples, spare, pull = alpha * M, spectrum.spare_samples(alpha), lam / unit * M
     low = np.maximum(pull / samples, np.where(spare < 0, d[0] * (-spare / samples), 0.0))
     high = (pull + c @ d) / samples
-    with np.errstate(divide="ignore", invalid="ignore"):
-        # Above the threshold λM/κ̄ exceeds αM - N: a bracket of the root's own size for tiny λ.
-        high = np.where(spare > 0, np.minimum(high, pull / spare), high)
+    # Above the threshold λM/κ̄ exceeds αM - N: a bracket of the root's own size for tiny λ.
+    high = np.where(spare > 0, np.minimum(high, pull / spare), high)
     low, high = low * (1 - 1e-14), np.maximum(high, low) * (1 + 1e-14)
     root = np.sqrt(low) * np.sqrt(high)
     live = np.arange(len(root))
@@ -218,7 +220,7 @@ def _negative(spectrum: Spectrum, alpha: FloatArray, lam: FloatArray, *, clip: b
         strength, gap = pull / kappa_bar, pull / kappa_bar + (phi * psi) @ c
         free = abs(spare) + abs(psi) @ c
         defect = np.where(free < samples, strength - psi @ c - spare, strength + phi @ c - samples)
-        step = np.divide(defect, gap - defect, out=np.zeros_like(gap), where=gap - defect > 0)
+        step = quotient(defect, gap - defect)
         lower = np.maximum(kappa_bar * (1 + step), lowest)  # the double root at the floor
         step, kappa_bar = lower / kappa_bar - 1, lower
         settled = abs(step) <= 1e-14 * (1 + np.minimum(free, samples) / np.maximum(gap, EPS * samples))

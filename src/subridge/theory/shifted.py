@@ -22,7 +22,7 @@ from subridge.model.ensemble import Ensemble, SubsetPlan
 from subridge.model.problem import Problem
 from subridge.model.shift import MomentsAtTest
 from subridge.theory.grid import GeneralGrid, readout, reciprocal, row_factors
-from subridge.theory.saddle_point import EPS, Spectrum, effective_ridge
+from subridge.theory.saddle_point import EPS, Spectrum, effective_ridge, quiet
 
 
 class ShiftedTables(NamedTuple):
@@ -67,6 +67,7 @@ def tables_on_test(problem: Problem, plan: SubsetPlan, test: MomentsAtTest) -> S
     return ShiftedTables(test.power / M, spectra, explained, pairs)
 
 
+@quiet
 def errors_on_test(
     tables: ShiftedTables,
     kappa_bar: NDArray[Any],
@@ -84,8 +85,7 @@ def errors_on_test(
     found = np.empty(errors.shape, dtype=kappa_bar.dtype)
     for (r, s), (trace, both) in tables.pairs.items():
         gamma = (phi[r] @ trace * phi[s]).sum(axis=1) * factors[:, r, s]
-        with np.errstate(invalid="ignore"):
-            spread = np.where(gamma == 0, 0.0, gamma * (errors[:, r, s] + zeta2))
+        spread = np.where(gamma == 0, 0.0, gamma * (errors[:, r, s] + zeta2))
         bias = tables.power - c[:, r] - c[:, s] + (phi[r] @ both * phi[s]).sum(axis=1)
         found[:, r, s] = found[:, s, r] = bias + spread + eta2[:, r, s]
     return found, c

@@ -33,7 +33,8 @@ import numpy as np
 import scipy.sparse
 from scipy.linalg import lapack
 
-from subridge.arrays.types import BoolArray, FloatArray, IntArray
+from subridge.arrays.types import FloatArray, IntArray
+from subridge.model.aggregation import quotient
 from subridge.model.ensemble import SubsetPlan
 from subridge.model.problem import Problem
 from subridge.theory.saddle_point import EPS, Spectrum
@@ -108,46 +109,37 @@ class Tables(NamedTuple):
 
 def diagonal_tables(problem: Problem, plan: SubsetPlan, signal: FloatArray, noise: FloatArray) -> Tables:
     """Tables of independent features with these variances, shape (M,) each."""
-    M, k = plan.n_features, plan.n_members
-    w2, total = problem.teacher_weights**2, signal + noise
-    seen = total > 0
-    safe = np.where(seen, total, 1.0)
+    M, w2, total = plan.n_features, problem.teacher_weights**2, signal + noise
+    safe = np.where(total > 0, total, 1.0)
     load, left, whole = signal * (signal / safe) * w2 / M, signal * (noise / safe) * w2 / M, signal * w2 / M
-    distinct, which = np.unique(total, return_inverse=True)  # equal variances share one eigenspace
-    inside, places, members = [], [], []
+    inside, directions, members = [], [], []
     for index in plan.measurements:
-        counts = np.bincount(which[index], minlength=len(distinct)).astype(np.float64)
-        kept = (counts > 0) & (distinct > 0)
+        own = index[total[index] > 0]
+        # Equal variances share one eigenspace.
+        values, place, counts = np.unique(total[own], return_inverse=True, return_counts=True)
+        n = len(values)
         inside.append(np.isin(np.arange(M), index))
-        places.append(np.where(seen, (np.cumsum(kept) - 1)[which], -1))  # of a feature among the member's eigenvalues
-        spectrum = Spectrum(distinct[kept] * (M / len(index)), counts[kept], M)
-        n = len(spectrum.values)
-        squares = _gathered(load, inside[-1] & seen, places[-1], n)
+        directions.append(scipy.sparse.csr_array((np.ones(len(own)), (place, own)), shape=(n, M)))
+        squares = directions[-1] @ load
         size = float(np.sqrt(np.where(inside[-1], left, whole).sum()))
         doubt = TableDoubt(np.full(n, 4 * EPS), EPS * np.sqrt(squares), np.zeros(n), np.zeros(n), size)
+        spectrum = Spectrum(values * (M / len(index)), counts.astype(np.float64), M)
         members.append(MemberTable(spectrum, squares, doubt))
     pairs = {}
-    for r, s in combinations_with_replacement(range(k), 2):
-        in_r, in_s, shape = inside[r], inside[s], (len(members[r].squares), len(members[s].squares))
-        both = np.flatnonzero(in_r & in_s & seen)
-        where = (places[r][both], places[s][both])
+    for r, s in combinations_with_replacement(range(plan.n_members), 2):
+        in_r, in_s, X, Y = inside[r], inside[s], directions[r], directions[s]
         rest = float(np.where(in_r | in_s, left, whole).sum())
         pairs[r, s] = PairTable(
-            bool(np.array_equal(in_r, in_s)),
-            bilinear(scipy.sparse.csr_array((np.ones(len(both)), where), shape=shape)),
-            bilinear(scipy.sparse.csr_array((load[both], where), shape=shape)),
-            _gathered(load, in_r & ~in_s & seen, places[r], shape[0]),
-            _gathered(load, in_s & ~in_r & seen, places[s], shape[1]),
+            np.array_equal(in_r, in_s),
+            bilinear(X @ Y.T),
+            bilinear(X.multiply(load) @ Y.T),
+            X @ np.where(in_s, 0.0, load),
+            Y @ np.where(in_r, 0.0, load),
             rest,
             2 * EPS * rest,
         )
     power = float(signal @ w2) / M
     return Tables(M, power, float(np.sqrt(power)), tuple(members), pairs)
-
-
-def _gathered(values: FloatArray, chosen: BoolArray, place: IntArray, n: int) -> FloatArray:
-    """Values of the chosen features summed by eigenvalue, shape (n,)."""
-    return np.bincount(place[chosen], values[chosen], minlength=n).astype(np.float64)
 
 
 class _Spikes:
@@ -175,13 +167,12 @@ class _Spikes:
         # The fit starts at the teacher's own weights on the features that the member sees.
         begun = np.where(np.isin(np.arange(len(w)), index), w, 0.0)
         unseen = w - begun
-        y, t = (parts.signal * unseen - parts.noise * begun)[index], parts.of_factors(unseen, begun)
+        y = (parts.signal * unseen - parts.noise * begun)[index]
+        t = parts.of_factors(unseen, begun)
         terms = parts._replace(F=abs(parts.F)).of_factors(abs(unseen), abs(begun))
         (rest, on_all), along = self.split(y, t), self.Q.T @ y / self.values[1:]
         powers = _products((rest, on_all), (rest, on_all))
-        self.squares = np.where(self.seen, powers, 0.0) / np.where(
-            self.seen, self.values, 1.0
-        )  # of the loadings solved for
+        self.squares = quotient(powers, self.values)  # of the loadings solved for
         step = self.Q @ (on_all / self.values[1:]) + (rest / d if d > 0 else 0.0)  # Σ_rr⁺ (y + F_r t)
         self.residual, self.lifted = unseen, begun  # w* - b and b, shape (M,) each
         self.residual[index] -= step
@@ -267,7 +258,8 @@ def spiked_tables(
         terms = np.concatenate(
             [parts.signal * R.residual * T.residual, parts.noise * R.lifted * T.lifted, R.factor * T.factor]
         )
-        left, sizes = float(terms.sum()) / M, (np.linalg.norm(R.factor), np.linalg.norm(T.factor))
+        left = float(terms.sum()) / M
+        sizes = (np.linalg.norm(R.factor), np.linalg.norm(T.factor))
         uncertain = R.uncertain * (sizes[1] + T.uncertain) + T.uncertain * sizes[0]
         same = bool(np.array_equal(R.index, T.index))
         pairs[r, s] = PairTable(
