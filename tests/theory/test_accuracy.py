@@ -7,7 +7,7 @@ import pytest
 
 import subridge as sr
 from reference import hostile, judge, proposition_two
-from subridge.model.errors import AccuracyWarning
+from subridge.model.errors import AccuracyWarning, ParameterError
 
 ALL = sr.SubsetPlan.from_indices
 
@@ -375,3 +375,10 @@ def test_a_ridge_far_above_every_eigenvalue_gives_no_warning_of_numpy(seed):
     """λ over the largest eigenvalue overflowed."""
     verdict = judge.judge_one(seed)
     assert verdict.remark == ""
+
+
+@pytest.mark.parametrize("name", ["data_scale", "correlation", "feature_noise", "alignment", "label_noise"])
+def test_high_precision_takes_one_point_and_says_so(name):
+    problem = sr.EquicorrelatedProblem(**{name: np.array([0.1, 0.4])})
+    with pytest.raises(ParameterError, match="one point"):
+        sr.precise_risk(problem, sr.Ensemble([0.3, 0.5], ridge=0.1), 0.5)

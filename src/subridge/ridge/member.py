@@ -696,21 +696,14 @@ class MemberPath:
         return bool(self._fit.dropped) or bool((self._fit.spectrum < float(self.penalties.min())).any())
 
     def degrees_without(self, units: IntArray) -> FloatArray:
-        """`degrees` with one more row, or set, left out, for each of b; their numbers `units` ascend; shape (L, b).
+        """`degrees` with one more set of rows left out, for each of b; their numbers `units` ascend; shape (L, b).
 
         Without the rows s, R is ``R - B`` with ``B = R_s R_ss⁻¹ R_sᵀ``. Traces of its powers need those of R, and the
         small matrices ``K_j = R_ss⁻¹ R_sᵀ R^j R_s``.
         """
         fit, rows, found = self._fit, self._fit.rows, np.empty((len(self.penalties), len(units)))
         gains, left = _scaled_gains(fit, self.penalties), to_numpy(fit.left)
-        if rows.left_out is None:
-            squares = left[:, units] ** 2
-            own_share = to_numpy(rows.intercept_direction)[units] ** 2 + squares.sum(axis=0)
-            outside = 0.0 if fit.spans_samples else 1 - own_share
-            # Diagonals of R, R², …
-            own, *others = ((gains**j @ squares + outside)[..., None, None] for j in range(1, 6))
-            second, fourth = ((gains**j).sum(axis=1, keepdims=True) + rows.room - gains.shape[1] for j in (2, 4))
-            return _degrees(*_traces_without(second, fourth, [each / np.maximum(own, _TINY) for each in others]))
+        assert rows.left_out is not None  # a choice by single rows does not ask
         every, Z, sets = eye_array(rows.n_samples, format="csr"), _shared_by_sets(rows), rows.left_out.rows_of_sets
         Q, across, sizes = Z @ left.T, _outside(fit, every, Z), np.array([len(sets[unit]) for unit in units])
         blocks = []

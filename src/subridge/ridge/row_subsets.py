@@ -79,12 +79,6 @@ class PartialPath(MemberPath):
         X = rows.given[others] if is_sparse(rows.given) else select_rows(rows.given, others)
         self._new = new_rows(X, plan.measurements[r], own.feature_means)
 
-    def degrees_without(self, units: IntArray) -> FloatArray:
-        found = np.repeat(self.degrees[:, None], len(units), axis=1)
-        touched = np.isin(units, self._seen)
-        found[:, touched] = super().degrees_without(np.searchsorted(self._seen, units[touched]))
-        return found
-
     def errors(self, index: int) -> Array:
         own = super().errors(index)
         outputs = self.coefficients(index) @ self._new.T + self.target_means[:, None]

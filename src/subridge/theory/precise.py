@@ -71,7 +71,8 @@ def precise_risk(
         raise ParameterError('precise_risk knows the mean of the members; give aggregation="mean"')
     refuse_row_fractions(ensemble, "precise_risk")
     k = ensemble.n_members
-    if problem.label_noise.ndim or ensemble.ridge.ndim > 1 or ensemble.readout_noise.ndim > 1:
+    numbers = [problem.label_noise] if isinstance(problem, Problem) else vars(problem).values()
+    if any(each.ndim for each in numbers) or ensemble.ridge.ndim > 1 or ensemble.readout_noise.ndim > 1:
         raise ParameterError("precise_risk takes one point: give scalars, and one ridge and readout noise per member")
     if not sample_ratio:
         raise ParameterError("sample_ratio must be positive, got 0")
