@@ -3,6 +3,7 @@
     python benchmarks/default/judge.py DATA --jobs 16 --kind numbers
     python benchmarks/default/judge.py DATA --jobs 16 --kind classes
     python benchmarks/default/judge.py FRESH --jobs 16 --part fresh      # the tables of fresh.py; also --kind classes
+    python benchmarks/default/judge.py FRESH --jobs 16 --part fresh --kind scores    # classes as one-hot targets
 
 RidgeCV and RidgeClassifierCV search half decades from 1e-3 to 1e5 times the mean square of a feature, as the default
 path does. RidgeCV is also given the path that the default went on to, where that is longer. Errors are on new rows,
@@ -29,6 +30,8 @@ def numbers(task):
     data, part, name, draw, is_real = task
     warnings.simplefilter("ignore")
     X, y, X_test, y_test = read_draw(data, name, draw) if is_real else generate_draw(part, name, draw)
+    if y.dtype.kind in "iu":  # classes, as one-hot targets
+        y, y_test = (np.eye(max(y.max(), y_test.max()) + 1)[each] for each in (y, y_test))
 
     def error(model):
         return ((y_test - model.predict(X_test)) ** 2).sum() / len(y_test)
@@ -65,19 +68,20 @@ def classes(task):
 if __name__ == "__main__":
     parser = argparse.ArgumentParser()
     parser.add_argument("data", type=Path)
-    parser.add_argument("--kind", choices=("numbers", "classes"), default="numbers")
+    parser.add_argument("--kind", choices=("numbers", "classes", "scores"), default="numbers")
     parser.add_argument("--part", choices=("develop", "judge", "fresh"), default="judge")
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
     options = parser.parse_args()
-    names = [(name, True) for name in TABLES[options.kind][options.part]]
+    has_classes = options.kind == "classes"
+    names = [(name, True) for name in TABLES["classes" if options.kind == "scores" else options.kind][options.part]]
     if options.kind == "numbers":
         names += [(name, False) for name in GENERATED[options.part]]
     tasks = [(options.data, options.part, name, draw, is_real) for name, is_real in names for draw in range(DRAWS)]
     tables = {}
     with ProcessPoolExecutor(options.jobs) as pool:
-        for name, is_real, shape, found in pool.map(numbers if options.kind == "numbers" else classes, tasks):
+        for name, is_real, shape, found in pool.map(classes if has_classes else numbers, tasks):
             tables.setdefault((name, is_real, shape), []).append(found)
-    if options.kind == "numbers":
+    if not has_classes:
         print("| table | rows × columns | error / RidgeCV's | / RidgeCV's on our path | reported / fresh | taken |")
         print("|---|---|---|---|---|---|")
         ratios = {}
@@ -89,10 +93,11 @@ if __name__ == "__main__":
             print(f"| {name} | {size} | {ours / theirs:.3f} | {ours / longer:.3f} | {said / ours:.2f} | {picks} |")
         for words, kept in (("all", (True, False)), ("real", (True,)), ("generated", (False,))):
             values = np.array([ratio for ratio, is_real in ratios.values() if is_real in kept])
-            print(
-                f"\n{words} ({len(values)}): mean {values.mean():.4f}, largest {values.max():.3f}, "
-                f"below .95: {(values < 0.95).sum()}, above 1.03: {(values > 1.03).sum()}"
-            )
+            if len(values):
+                print(
+                    f"\n{words} ({len(values)}): mean {values.mean():.4f}, largest {values.max():.3f}, "
+                    f"below .95: {(values < 0.95).sum()}, above 1.03: {(values > 1.03).sum()}"
+                )
     else:
         print(
             "| table | rows × columns | accuracy | RidgeClassifierCV | difference | left-out accuracy | log loss |",

@@ -42,6 +42,7 @@ _MOST_SWEEPS = 20  # of the joint choice; three or four suffice, so this only st
 # Standard errors by which others must be better, chosen on development tables (decision 0026): an ensemble than one
 # ridge, or ridges below the plain path than those on it; and a scaled output than the plain one.
 SURE, SURE_OF_SCALE = 3.0, 1.25
+_CAUTION = 2.0  # standard deviations that are added to errors of left-out sets (decision 0026)
 _TINY = float(np.finfo(np.float64).tiny)
 
 End: TypeAlias = Literal["lower", "upper"]
@@ -317,14 +318,14 @@ class Losses:
         """The losses that a choice compares, and what decides between equal ones; shape (2, b).
 
         If sets of rows are left out, there are few of them, and an error may be luck. A squared error of noise varies
-        as that of m = (tr R²)²/tr R⁴ independent sets, relative to itself by √(2/m). That much is added: a member near
+        as that of m = (tr R²)²/tr R⁴ independent sets, relative to itself by √(2/m). Twice that is added: a member near
         its interpolation threshold has a small m. Scores other than the aggregation's own are taken as they are.
         """
         judged, caution = self.at(places), np.ones(len(places))
         has_scores = self.aggregation.decides_classes or isinstance(self.aggregation, Scored)
         if self.is_cautious and self.rows.left_out is not None and not has_scores:
             worth = [self.degrees(path, at) for path, at in zip(self.paths, places.T, strict=True)]
-            caution += np.sqrt(2 / np.min(worth, axis=0))
+            caution += _CAUTION * np.sqrt(2 / np.min(worth, axis=0))
         return np.stack([judged.loss * caution, judged.tie])
 
 
