@@ -352,6 +352,13 @@ def test_directions_of_a_singular_covariance_keep_their_loadings():
     assert float(found.total) == pytest.approx(sr.precise_risk(problem, ensemble, case.alpha), rel=1e-10)
 
 
+def test_a_direction_too_small_to_be_seen_does_not_decide_what_infinite_data_leave():
+    """Its loading is large although its eigenvalue is below rounding: off by 8e-9, bound 5e-9."""
+    verdict = judge.judge_singular(930_517_000_348)
+    assert verdict.error < 1e-12
+    assert not verdict.remark
+
+
 def test_exactly_singular_covariances_are_right_or_say_that_they_are_not():
     verdicts = [v for seed in range(500_440, 500_500) if (v := judge.judge_singular(seed)) is not None]
     assert {v.kind for v in verdicts} == {"singular", "exact"}
