@@ -99,8 +99,9 @@ def member_doubt(
     explained = (abs(phi) * steep) @ (few**2 * noisy + 8 * EPS * member.squares) + kappa * (mixed @ member.squares)
     roots = left + np.sqrt(blur), np.sqrt((whole + np.sqrt(blur)) ** 2 + tilted + slipped)
     left, whole, own_left, own_whole = (np.where(unsure, np.inf, more * x) for x in (*roots, own_left, own_whole))
-    if table.dropped:  # what infinite data leave depends on loadings of directions that are too small to be seen
-        left, own_left = (np.where(at_zero, each, np.inf) for each in (left, own_left))
+    # What infinite data leave may be the loadings of directions that are too small to be seen.
+    unseen = np.where(at_zero, 0.0, pair.left_over * (table.dropped > 0))
+    left, own_left = left + np.sqrt(unseen), own_left + unseen
     return MemberDoubt(
         gap,
         spread,
