@@ -99,7 +99,7 @@ class Trial:
     offer: Offer
     ensemble: Ensemble
     weights: FloatArray
-    needed: float
+    needed: float = SURE
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -137,8 +137,9 @@ class Choice(Shown):
 
     @property
     def _rule(self) -> str:
-        scaled = f" ({SURE_OF_SCALE:g} if scaled)" if len(self.trials) > 1 else ""
-        return f"Gains over {self.trials[0].name!r}; it is replaced by more than {SURE:g} s.e.{scaled}."
+        is_offered = any(each.needed == SURE_OF_SCALE for each in self.trials[1:])
+        scaled = f", {SURE_OF_SCALE:g} if only scaled," if is_offered else ""
+        return f"Gains over {self.trials[0].name!r}; more than {SURE:g} s.e.{scaled} replace it."
 
     def __str__(self) -> str:
         lines = (f"{row[0]:34}{row[1]:>15}" + "".join(f"{cell:>9}" for cell in row[2:]) for row in self._rows())

@@ -138,7 +138,7 @@ def projected_moments(
     if (grid.lam < 0).any():
         raise RidgeError(f"ridge must be at least 0 for projections that are averaged over, got {grid.lam.min():g}")
     spectrum = power_spectrum(problem)
-    per_point = 4 * ensemble.n_members**2 * len(spectrum.values)
+    per_point = 4 * ensemble.n_members * len(spectrum.values)
     E, c, F, doubt = grid.in_blocks(lambda part: _block(problem.n_features, spectrum, ensemble, part), per_point)
     power = np.full(grid.shape, spectrum.rest + float(spectrum.power.sum()))
     twice = np.maximum(*of_pairs(doubt))
@@ -160,7 +160,8 @@ def _block(M: int, spectrum: PowerSpectrum, ensemble: Ensemble, grid: GeneralGri
     kinds = [_renormalise(spectrum, lam[:, r] * sizes[r] * M, sizes[r], grid.alpha * M * own[r]) for r in firsts]
     phi, psi = (np.stack(part, axis=1) for part in zip(*(U[:2] for U in kinds), strict=True))  # (G, kinds, n)
     x = phi / np.sqrt(own[firsts])[:, None]
-    sums = (psi * e) @ psi.mT, (phi * e) @ phi.mT, (phi * counts) @ phi.mT, (x[:, :, None] - x[:, None]) ** 2 @ counts
+    apart = np.stack([(x[:, [u]] - x) ** 2 @ counts for u in range(x.shape[1])], axis=1)  # kind by kind, for memory
+    sums = (psi * e) @ psi.mT, (phi * e) @ phi.mT, (phi * counts) @ phi.mT, apart
     bias, mean, trace, unlike = (each[:, which][:, :, which] for each in sums)
     spare, mixed, back, gap, doubt = np.transpose([U[2:] for U in kinds], (1, 2, 0))[..., which]
     left = ((phi * psi) @ e)[:, which]
