@@ -18,7 +18,7 @@ from subridge.model.checks import Scope, Shown, html_table, stream
 from subridge.model.ensemble import Ensemble, SubsetPlan
 from subridge.model.errors import FewSamplesWarning
 from subridge.model.subsets import Dirichlet, Equal, Overlapping, Strategy
-from subridge.ridge.choose import SURE, SURE_OF_SCALE, Losses, paired, scored, search_ridges
+from subridge.ridge.choose import MATERIAL, SURE, SURE_OF_SCALE, Losses, paired, scored, search_ridges
 from subridge.ridge.judge import Candidate, Offer, take, tuned
 from subridge.ridge.member import MemberPath, member_paths
 from subridge.ridge.rows import TrainingRows
@@ -177,9 +177,9 @@ def choose_ensemble(
 
     The first offer is the reference: one ridge, whose ridge is searched on the whole path. Scaling its output is one
     choice, for which fewer standard errors are needed than for one of many ensembles. Ensembles of more members of a
-    kind are tried as long as fewer of them lower the left-out error, and with ridges of at least that of the reference:
-    smaller ones look good by accident where columns are rare. `fixed` ridges, shape () or (k,), leave nothing to
-    search. `noise_of` draws the readout noise of k members.
+    kind are tried as long as fewer of them lower the left-out error by a thousandth, and with ridges of at least that
+    of the reference: smaller ones look good by accident where columns are rare. `fixed` ridges, shape () or (k,), leave
+    nothing to search. `noise_of` draws the readout noise of k members.
     """
     trials, kept, reference, known = list[Trial](), dict[int, Candidate](), list[Candidate](), dict[bytes, MemberPath]()
     path, searched, first = np.empty(0) if fixed is None else fixed.reshape(1, -1), None, 0
@@ -212,7 +212,8 @@ def choose_ensemble(
                 if each is reference[0] or trial.gain > (trial.needed - 1) * trial.standard_error:
                     kept[len(trials)] = each
                 trials.append(trial)
-            if min(each.error for each in found) >= reference[0].error and reference[0] not in found:
+            worth_more = min(each.error for each in found) < (1 - MATERIAL) * reference[0].error
+            if not worth_more and reference[0] not in found:
                 break
     pool = list(kept.values())
     taken = take(pool, [each.squares[None, :] for each in pool], rows)

@@ -36,7 +36,7 @@ _DEEPEST = 60  # half decades below the mean square; the rounding of a float end
 _LARGEST = 1e100  # of a ridge; its square must be a number
 _EXTENSIONS = (4, 8, 16)  # half decades that a path is extended by, one try after the other
 _PROBES = np.array([1e-12, 1e-9, 1e-6, 1e-3])  # of the smallest ridge: tried if the largest is best
-_MATERIAL, _VANISHING = 1e-3, 1e-9  # a smaller share of the error, or of the labels' variance, does not count
+MATERIAL, _VANISHING = 1e-3, 1e-9  # a smaller share of the error, or of the labels' variance, does not count
 _LITTLE = 1.1  # ratio of the error at the largest ridge and the least error
 _MOST_SWEEPS = 20  # of the joint choice; three or four suffice, so this only stops a cycle of rounding errors
 # Standard errors by which others must be better, chosen on development tables (decision 0026): an ensemble than one
@@ -141,7 +141,7 @@ def outcome_of(
             there = loss_at(np.where(indices == place, indices + step, indices))
             # A thousandth larger, and by more than rounding beside the labels' variance.
             worse = [
-                other - best > max(_MATERIAL * abs(best), _VANISHING * spread)
+                other - best > max(MATERIAL * abs(best), _VANISHING * spread)
                 for best, other in zip(here, there, strict=True)
             ]
             falling = worse[0] and (worse[1] or here[1] == there[1] == 0)
@@ -192,7 +192,7 @@ def _paths(path: FloatArray) -> _Search[Found]:
     outcome = yield path
     if outcome.end == "upper":
         probed = yield np.concatenate([path[0] * _PROBES, path])
-        if probed.error < (1 - _MATERIAL) * outcome.error:
+        if probed.error < (1 - MATERIAL) * outcome.error:
             deep = np.arange(round(2 * float(np.log10(_PROBES[0]))), 0)
             path = np.concatenate([path[0] * 10.0 ** (deep / 2), path])
             outcome = yield path
@@ -429,7 +429,7 @@ def search_ridges(
     """
     g, judged = rows.centred_targets[0], scored(aggregation, scoring, rows)
     spread = float((g * g).sum()) / (rows.total_weight * g.shape[0])
-    plain = (1 - _MATERIAL) * 10.0 ** (_LEAST / 2) * float(rows.column_squares.mean()) if given is None else 0.0
+    plain = (1 - MATERIAL) * 10.0 ** (_LEAST / 2) * float(rows.column_squares.mean()) if given is None else 0.0
 
     def evaluate(path: FloatArray) -> Outcome[tuple[Losses, IntArray]]:
         losses, first = Losses(member_paths(rows, plan, path, noise, row_sets), rows, judged), int((path < plain).sum())
