@@ -98,7 +98,9 @@ def member_doubt(
     more = _MORE if table.dropped or (theta > _NEARLY_SINGULAR).any() else 1.0
     explained = (abs(phi) * steep) @ (few**2 * noisy + 8 * EPS * member.squares) + kappa * (mixed @ member.squares)
     roots = left + np.sqrt(blur), np.sqrt((whole + np.sqrt(blur)) ** 2 + tilted + slipped)
-    left, whole, own_left, own_whole = (np.where(unsure, np.inf, more * x) for x in (*roots, own_left, own_whole))
+    sharp = _MORE if (theta > _NEARLY_SINGULAR).any() else 1.0
+    left, own_left = (np.where(unsure, np.inf, more * x) for x in (roots[0], own_left))
+    whole, own_whole = (np.where(unsure, np.inf, sharp * x) for x in (roots[1], own_whole))
     # What infinite data leave may be the loadings of directions that are too small to be seen.
     unseen = np.where(at_zero, 0.0, pair.left_over * (table.dropped > 0))
     left, own_left = left + np.sqrt(unseen), own_left + unseen
