@@ -138,7 +138,7 @@ def test_rows_that_are_left_out_together_and_are_alike_count_as_one(n_features):
 
 
 @pytest.mark.filterwarnings("ignore::subridge.model.errors.RidgePathWarning")
-@pytest.mark.parametrize("grouped", [False, True])
+@pytest.mark.parametrize("grouped", [False, pytest.param(True, marks=pytest.mark.slow)])
 @pytest.mark.parametrize(
     ("options", "same"),
     [
