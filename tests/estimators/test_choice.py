@@ -42,18 +42,6 @@ def test_an_ensemble_is_taken_if_it_is_surely_better():
     assert taken.gain > 2 * taken.standard_error
 
 
-def test_blocks_of_neighbours_are_found_without_being_told():
-    rng = np.random.default_rng(0)
-    X = rng.standard_normal((1250, 200))
-    w = np.where(np.arange(200) // 50 == 1, rng.standard_normal(200) / 7, 0.0)
-    y = X @ w + 0.5 * rng.standard_normal(1250)
-    model = sr.RidgeEnsembleRegressor(random_state=0).fit(X[:250], y[:250])
-    single = RidgeCV(alphas=200 * model.ridge_path_).fit(X[:250], y[:250])
-    ours, theirs = (np.mean((each.predict(X[250:]) - y[250:]) ** 2) for each in (model, single))
-    assert model.choice_.name.endswith("blocks, free")
-    assert ours < 0.8 * theirs
-
-
 @pytest.mark.parametrize("ridge", [0.02, [0.02]])
 def test_a_given_ridge_is_that_of_every_candidate(diabetes, ridge):
     X, y = diabetes[0][:80], diabetes[1][:80]

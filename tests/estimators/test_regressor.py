@@ -18,7 +18,7 @@ def data():
 
 
 @pytest.mark.parametrize("aggregation", ["mean", "simplex"])
-@pytest.mark.parametrize("subsets", ["equal", "blocks", "dirichlet", "overlapping", "projection"])
+@pytest.mark.parametrize("subsets", ["equal", "dirichlet", "overlapping", "projection"])
 def test_the_collapsed_coefficients_are_the_weighted_mean_of_the_members(data, subsets, aggregation):
     X, y = data
     model = sr.RidgeEnsembleRegressor(4, subsets=subsets, aggregation=aggregation, random_state=0).fit(X, y)

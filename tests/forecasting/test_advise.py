@@ -37,7 +37,7 @@ def errors_of_block_weights(X, y, weights, ridge):
 def test_weights_on_one_tuned_member_beat_one_tuned_ridge_where_the_signal_is_in_one_block():
     X, y = blocks(np.random.default_rng(0))
     plan = sr.SubsetPlan.from_indices(np.arange(400).reshape(4, 100), 400)
-    advice = sr.advise(X, y, n_members=[2], ensembles={"blocks": sr.Ensemble(plan)})
+    advice = sr.advise(X, y, n_members=[4], ensembles={"blocks": sr.Ensemble(plan)})
     assert advice.best == "blocks, free"
     row = advice.table.sel(candidate="blocks, free")
     true_error, least = errors_of_block_weights(X, y, advice.weights[advice.best], float(row.ridge))

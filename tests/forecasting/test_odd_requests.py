@@ -81,7 +81,6 @@ def test_spreads_and_shares_of_one_name_are_one_candidate():
     options = {"fraction_spreads": [0.0, -0.0, 0.75, 0.7500001], "overlapping_fractions": [0.5, 0.5000001]}
     table = sr.advise(X, Y, n_members=[2], weighted=False, **options).table
     assert sorted(table.candidate.values) == [
-        "2 blocks",
         "2 equal",
         "2 heterogeneous (0.75)",
         "2 overlapping (0.5 each)",

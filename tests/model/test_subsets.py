@@ -18,12 +18,6 @@ def test_disjoint_strategies_use_every_feature_once_and_leave_no_member_empty(k,
     assert np.ptp(sr.subsets.equal(k, M, seed).subset_sizes) <= 1
 
 
-def test_blocks_are_neighbours_and_need_no_seed():
-    plan = sr.subsets.blocks(3, 11)
-    assert [each.tolist() for each in plan.measurements] == [[0, 1, 2, 3], [4, 5, 6, 7], [8, 9, 10]]
-    assert all(map(np.array_equal, sr.subsets.Blocks(3).draw(11, seed=5).measurements, plan.measurements))
-
-
 def test_dirichlet_sizes_have_the_rescaled_spread():
     sizes = np.array([sr.subsets.dirichlet(5, 2000, 0.75, seed).subset_sizes for seed in range(800)])
     measured = (sizes / 2000).std()
@@ -105,5 +99,5 @@ def test_sizes_are_counts_or_fractions_of_the_features():
 
 
 def test_an_unknown_name_is_refused_and_the_known_are_listed():
-    with pytest.raises(sr.errors.ParameterError, match="equal, blocks, dirichlet, overlapping, projection"):
+    with pytest.raises(sr.errors.ParameterError, match="equal, dirichlet, overlapping, projection"):
         read_strategy("nested", StrategyOptions(2, 4))

@@ -29,7 +29,7 @@ Decorator: TypeAlias = Callable[[Any], Any]
 
 ARGUMENTS = "subridge.arguments"  # where a context keeps the words of the command line
 AGGREGATIONS = ("mean", "scaled", "simplex", "free")  # those that have a theory
-STRATEGIES = ("equal", "blocks", "dirichlet", "overlapping", "projection")
+STRATEGIES = ("equal", "dirichlet", "overlapping", "projection")
 _SIZES = 12  # of "start:stop"
 _MOST = 100_000  # numbers in a list
 

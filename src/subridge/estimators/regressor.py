@@ -68,11 +68,11 @@ class RidgeEnsembleRegressor(MultiOutputMixin, RegressorMixin, RidgeEnsembleBase
         a tenth gives a `WorseThanOneRidgeWarning`; to know that takes one more factorisation.
     subsets : str, SubsetPlan, Strategy, mapping, sequence of columns of shape (N_r,), or callable, default="auto"
         Which features each member sees. "dirichlet": disjoint, of heterogeneous size; "equal": disjoint, equal;
-        "blocks": neighbouring columns; "overlapping": drawn independently for each member; "projection": Gaussian
-        projections; or explicit subsets, as lists of columns (integers, or names of those of a data frame) or a mapping
-        from names to columns as in `BandedRidge`; or a callable ``(n_features, rng)`` that returns them. Explicit
-        subsets overrule `n_estimators`. "auto" tries equal, heterogeneous and overlapping subsets, these of half of the
-        features, and blocks; with a number of members it is "dirichlet".
+        "overlapping": drawn independently for each member; "projection": Gaussian projections; or explicit subsets, as
+        lists of columns (integers, or names of those of a data frame) or a mapping from names to columns as in
+        `BandedRidge`; or a callable ``(n_features, rng)`` that returns them. Explicit subsets overrule `n_estimators`.
+        "auto" tries equal, heterogeneous and overlapping subsets, these of half of the features; with a number of
+        members it is "dirichlet".
     fraction_spread : float, default=0.75
         For "dirichlet": coefficient of variation of the subset sizes before they are scaled to sum to one.
     subset_sizes : int, float or sequence, optional

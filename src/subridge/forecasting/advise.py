@@ -259,7 +259,7 @@ def advise(
     >>> X = rng.standard_normal((120, 80))
     >>> y = X[:, :20] @ rng.standard_normal(20) + rng.standard_normal(120)
     >>> blocks = sr.Ensemble(sr.SubsetPlan.from_indices(np.arange(80).reshape(4, 20), 80))
-    >>> advice = sr.advise(X, y, n_members=[2], ensembles={"blocks": blocks})
+    >>> advice = sr.advise(X, y, n_members=[2, 4], ensembles={"blocks": blocks})
     >>> advice.best, bool(advice.weights["blocks, free"][0] > 0.9)
     ('blocks, free', True)
     """
@@ -431,7 +431,6 @@ def code_of(table: xarray.Dataset) -> str | None:
     words = {
         "single": "",
         "equal": ', subsets="equal"',
-        "blocks": ', subsets="blocks"',
         "dirichlet": f', subsets="dirichlet", fraction_spread={float(best.fraction_spread):g}',
         "overlapping": f', subsets="overlapping", subset_sizes={round(float(best.subset_fraction) * M)}',
     }

@@ -29,14 +29,12 @@ from subridge.model.errors import ParameterError, SubsetError
 
 __all__ = [
     "STRATEGIES",
-    "Blocks",
     "Dirichlet",
     "Equal",
     "Overlapping",
     "Projection",
     "Strategy",
     "StrategyOptions",
-    "blocks",
     "dirichlet",
     "equal",
     "fraction_density",
@@ -148,29 +146,6 @@ class Equal(NamedStrategy):
 
     def draw(self, n_features: int, seed: RandomState = None) -> SubsetPlan:
         return _disjoint_plan(np.ones(self.n_members), n_features, stream(seed))
-
-
-class Blocks(Equal):
-    """The strategy of `blocks`.
-
-    Parameters
-    ----------
-    n_members : int
-        k.
-
-    Raises
-    ------
-    ParameterError
-        If `n_members` is no positive integer.
-
-    Examples
-    --------
-    >>> [each.tolist() for each in Blocks(3).draw(7).measurements]
-    [[0, 1, 2], [3, 4], [5, 6]]
-    """
-
-    def draw(self, n_features: int, seed: RandomState = None) -> SubsetPlan:
-        return _disjoint_plan(np.ones(self.n_members), n_features, None)
 
 
 @dataclass(frozen=True, eq=False)
@@ -313,7 +288,6 @@ class Projection(Sized):
 
 STRATEGIES: dict[str, Callable[[StrategyOptions], Strategy]] = {
     "equal": lambda options: Equal(options.n_members),
-    "blocks": lambda options: Blocks(options.n_members),
     "dirichlet": lambda options: Dirichlet(options.n_members, options.fraction_spread),
     "overlapping": lambda options: Overlapping(_sizes_of(options)),
     "projection": lambda options: Projection(_sizes_of(options)),
@@ -326,7 +300,7 @@ def read_strategy(name: str, options: StrategyOptions) -> Strategy:
     Parameters
     ----------
     name : str
-        "equal", "blocks", "dirichlet", "overlapping" or "projection".
+        "equal", "dirichlet", "overlapping" or "projection".
     options : StrategyOptions
         What the strategy is built from.
 
@@ -382,39 +356,6 @@ def equal(n_members: int, n_features: int, seed: RandomState = None) -> SubsetPl
     array([4, 3, 3])
     """
     return Equal(n_members).draw(n_features, seed)
-
-
-def blocks(n_members: int, n_features: int) -> SubsetPlan:
-    """Give each member neighbouring features: disjoint blocks, as equal as integers allow, that use every feature.
-
-    Neighbours often belong together: wavelengths of a spectrum, pixels, times, levels of a factor, powers of a
-    variable. Weights that are fitted can then turn whole blocks up or down.
-
-    Parameters
-    ----------
-    n_members, n_features : int
-        k and M, k ≤ M.
-
-    Returns
-    -------
-    SubsetPlan
-        k members that share no feature and leave none out.
-
-    Raises
-    ------
-    SubsetError, ParameterError
-        If there are fewer features than members, or a number is no positive integer.
-
-    See Also
-    --------
-    equal : features drawn at random.
-
-    Examples
-    --------
-    >>> [each.tolist() for each in blocks(2, 5).measurements]
-    [[0, 1, 2], [3, 4]]
-    """
-    return Blocks(n_members).draw(n_features)
 
 
 def dirichlet(n_members: int, n_features: int, fraction_spread: float, seed: RandomState = None) -> SubsetPlan:
@@ -527,11 +468,10 @@ def projection(subset_sizes: ArrayLike, n_features: int, seed: RandomState = Non
     return Projection(_whole_sizes(subset_sizes)).draw(n_features, seed)
 
 
-def _disjoint_plan(shares: FloatArray, n_features: int, rng: np.random.Generator | None) -> SubsetPlan:
+def _disjoint_plan(shares: FloatArray, n_features: int, rng: np.random.Generator) -> SubsetPlan:
     """Draw disjoint subsets that use every feature, with sizes proportional to the shares, shape (k,).
 
-    Without a generator members see neighbours. Sizes are integers of at least 1 that sum to M: the largest remainder
-    after one apiece.
+    Sizes are integers of at least 1 that sum to M: the largest remainder after one apiece.
 
     >>> _disjoint_plan(np.array([0.5, 0.3, 0.2]), 8, np.random.default_rng(0)).subset_sizes
     array([4, 2, 2])
@@ -546,8 +486,7 @@ def _disjoint_plan(shares: FloatArray, n_features: int, rng: np.random.Generator
         sizes[np.argmax(surplus)] -= 1
     left = M - sizes.sum()
     sizes[np.argsort(sizes - wanted, kind="stable")[:left]] += 1
-    order = np.arange(M) if rng is None else rng.permutation(M)
-    parts = np.split(order, np.cumsum(sizes)[:-1])
+    parts = np.split(rng.permutation(M), np.cumsum(sizes)[:-1])
     return SubsetPlan.from_indices([np.sort(part) for part in parts], M)
 
 

@@ -17,7 +17,7 @@ from subridge.model.aggregation import Aggregation, Mean
 from subridge.model.checks import Scope, Shown, html_table, stream
 from subridge.model.ensemble import Ensemble, SubsetPlan
 from subridge.model.errors import FewSamplesWarning
-from subridge.model.subsets import Blocks, Dirichlet, Equal, Overlapping, Strategy
+from subridge.model.subsets import Dirichlet, Equal, Overlapping, Strategy
 from subridge.ridge.choose import MATERIAL, SURE, SURE_OF_SCALE, Losses, paired, scored, search_ridges
 from subridge.ridge.judge import Candidate, Offer, take, tuned
 from subridge.ridge.member import MemberPath, member_paths
@@ -42,7 +42,7 @@ def offers(
     same for every k.
 
     >>> [each.name for family in offers(np.ones(6, dtype=bool), [2, 8], [0.0, 0.75]) for each in family]
-    ['one ridge', '2 equal', '2 heterogeneous (0.75)', '2 overlapping (0.5 each)', '2 blocks']
+    ['one ridge', '2 equal', '2 heterogeneous (0.75)', '2 overlapping (0.5 each)']
     """
     some, others = np.flatnonzero(varying), np.flatnonzero(~varying)
     yield [Offer(SINGLE, "single", Equal(1).draw(len(varying), stream(seed)))]
@@ -65,7 +65,6 @@ def offers(
             Offer(f"{k} overlapping ({fraction:g} each)", "overlapping", drawn(Overlapping((size,) * k), k))
             for k in members
         ]
-    yield [Offer(f"{k} blocks", "blocks", drawn(Blocks(k), k)) for k in members]
 
 
 @dataclass(frozen=True, eq=False)

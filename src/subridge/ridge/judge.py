@@ -88,7 +88,7 @@ class Offer:
     """Drawn subsets: their name, the strategy that drew them, and how unequal they are (kσ before scaling)."""
 
     name: str
-    strategy: str  # "single", "given" or the name of a strategy
+    strategy: str  # "single", "equal", "dirichlet", "overlapping", "projection" or "given"
     plan: SubsetPlan
     fraction_spread: float = 0.0
     row_sets: tuple[IntArray, ...] | None = None  # the rows that each member sees; None for all
