@@ -12,7 +12,7 @@ from subridge.model.errors import AccuracyWarning, ParameterError
 ALL = sr.SubsetPlan.from_indices
 
 
-@pytest.mark.parametrize("first", range(0, 240, 60))
+@pytest.mark.parametrize("first", [0, 60, *(pytest.param(each, marks=pytest.mark.slow) for each in (120, 180))])
 def test_hostile_problems_of_proposition_one_are_right_or_say_that_they_are_not(first):
     verdicts = [v for seed in range(first, first + 60) if (v := judge.judge_one(20_000 + seed)) is not None]
     assert [v for v in verdicts if v.remark] == []
