@@ -112,12 +112,12 @@ def test_a_gap_leaves_out_neighbours_and_answers_for_one_row(gap, ridge):
 @pytest.mark.parametrize(("M", "ridge"), [(12, 0.1), (60, 0.1), (60, 0.0)])
 def test_intervals_are_those_of_refits(grouped, aggregation, M, ridge):
     rng = np.random.default_rng(M)
-    n, level = 40, 0.8
+    n, level = 24, 0.8
     X, y, new = rng.standard_normal((n, M)), rng.standard_normal(n), rng.standard_normal((7, M))
     weights, groups = rng.uniform(0.5, 2.0, n), np.arange(n) // 2 if grouped else None
     model = sr.RidgeEnsembleRegressor(3, ridge=ridge, aggregation=aggregation, random_state=0)
     lower, upper = model.fit(X, y, sample_weight=weights, groups=groups).predict_interval(new, level)
-    sets = [np.flatnonzero(groups == g) for g in range(20)] if grouped else [np.array([i]) for i in range(n)]
+    sets = [np.flatnonzero(groups == g) for g in range(12)] if grouped else [np.array([i]) for i in range(n)]
     values, masses = [], []
     for rows in sets:
         left = refit_without(model, X, y, weights, rows, np.vstack([new, X[rows]]))
