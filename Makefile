@@ -5,8 +5,10 @@ SCRIPTS := $(if $(filter Windows_NT,$(OS)),Scripts,bin)
 BIN    := $(VENV)/$(SCRIPTS)
 PLAIN  := .venv-plain
 STAMP  := $(VENV)/.installed
-# Two test processes with a thread of BLAS each: more threads than cores are slower than fewer.
-PYTEST := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n 2
+# Two test processes with a thread of BLAS each: more threads than cores are slower than fewer. Plugins are named, since
+# that of zarr would be found, and all of zarr loaded and its assertions rewritten in every process.
+PYTEST := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 PYTEST_DISABLE_PLUGIN_AUTOLOAD=1 \
+  $(BIN)/python -m pytest -p xdist -p hypothesispytest -n 2
 
 .PHONY: bench hostile demo test quick test-all test-slow test-plain test-torch test-page coverage docs release-check lint style types layers data clean trust mutants
 
@@ -29,7 +31,7 @@ test-plain: $(PLAIN)/.installed  ## tables, command line and estimators in an in
 	  tests/datasets tests/cli tests/estimators
 
 coverage: $(STAMP)      ## every test, and which lines and branches none of them reaches (also in htmlcov/)
-	$(PYTEST) --cov --cov-report=term-missing:skip-covered --cov-report=html
+	$(PYTEST) -p pytest_cov --cov --cov-report=term-missing:skip-covered --cov-report=html
 
 test-torch: $(STAMP)    ## the tests that need PyTorch as well; plain pip, so that a local CPU build can serve
 	$(BIN)/python -m pip install --quiet torch==2.13.0

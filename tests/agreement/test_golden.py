@@ -87,7 +87,7 @@ def test_best_ensemble_size_and_its_error(case):
     given, expected = case["inputs"], case["expected"]
     alpha, rho, H, W, Z = (float(given[name]) for name in ("alpha", "rho", "H", "W", "Z"))
     ridge = 0 if given["mode"] == "ridgeless" else "optimal"
-    diagram = sr.phase_diagram([alpha], rho, [H], W, Z, ridge=ridge)
+    diagram = sr.phase_diagram(alpha, rho, H, W, Z, ridge=ridge)
     assert diagram.optimal_n_members.item() == float(expected["k"])
     np.testing.assert_allclose(diagram.reduced_risk.item(), expected["value"], **TOLERANCE)
 

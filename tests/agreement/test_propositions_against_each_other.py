@@ -63,7 +63,7 @@ def test_proposition_2_is_the_limit_of_proposition_1_at_rate_one_over_m(name):
     for alpha in (0.4, 1.3):
         limit = sr.risk(closed, sr.Ensemble(blocks(100), ridge, 0.1), alpha).pairs
         gaps = []
-        for M in (100, 400):
+        for M in (80, 320):
             ensemble = sr.Ensemble(blocks(M), ridge, 0.1)
             found = transcribed_pairs(closed.realise(M, 0), ensemble, alpha, teacher_moment(float(closed.alignment), M))
             gaps.append(np.abs(found - limit).max())

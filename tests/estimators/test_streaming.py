@@ -111,9 +111,9 @@ def test_aggregates_that_need_rows_do_not_stream(data):
 @pytest.mark.parametrize("aggregation", ["scaled", "simplex", "free"])
 @pytest.mark.parametrize("scope", ["ensemble", "member", pytest.param("joint", marks=pytest.mark.slow)])
 def test_weights_and_ridges_of_a_stream_are_close_to_those_of_a_fit(data, aggregation, scope):
-    X, y = data
+    X, y = data[0][:400], data[1][:400]
     options = {"aggregation": aggregation, "ridge_scope": scope, "random_state": 0}
-    streamed = stream(sr.RidgeEnsembleRegressor(4, **options), X, y, size=300)
+    streamed = stream(sr.RidgeEnsembleRegressor(4, **options), X, y, size=200)
     fitted = sr.RidgeEnsembleRegressor(4, **options).fit(X, y)
     assert streamed.loo_error_ == pytest.approx(fitted.loo_error_, rel=0.02)
     assert np.mean((streamed.predict(X) - fitted.predict(X)) ** 2) < 0.01 * np.var(y)

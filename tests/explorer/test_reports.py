@@ -83,7 +83,8 @@ def command(name, table, place):
 
 
 @pytest.mark.parametrize("name", COMMANDS)
-def test_every_command_writes_a_whole_page_that_says_how_to_make_it_again(name, table, tmp_path):
+def test_every_command_writes_a_whole_page_that_says_how_to_make_it_again(name, table, tmp_path, monkeypatch):
+    monkeypatch.setattr("subridge.cli.experiments._N_TRIALS", 3)  # of the demo
     place = tmp_path / f"{name}.html"
     words = command(name, table, place)
     assert f"wrote {place}" in run(*words).stderr

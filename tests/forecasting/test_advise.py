@@ -138,11 +138,13 @@ def tables():
     yield pytest.param(X, X @ rng.standard_normal(30) / 5 + rng.standard_normal(60), "one ridge", id="isotropic")
     X = rng.standard_normal((80, 200)) * np.arange(1, 201) ** -0.7
     yield pytest.param(X, X @ rng.standard_normal((200, 2)), "one ridge", id="two targets")
-    X = np.random.default_rng(0).standard_normal((80, 40))
-    yield pytest.param(X, np.sign(X[:, 0]) + 0.2 * rng.standard_normal(80), "8 equal, free", id="one column")
-    codes = rng.integers(3, size=90)
-    X = rng.standard_normal((3, 40))[codes] + 2 * rng.standard_normal((90, 40))
-    yield pytest.param(X, np.array(["ant", "bee", "cat"])[codes], "2 equal, scaled", id="classes")
+    rng = np.random.default_rng(1)
+    X = rng.standard_normal((60, 30))
+    yield pytest.param(X, np.sign(X[:, 0]) + 0.2 * rng.standard_normal(60), "8 equal, free", id="one column")
+    rng = np.random.default_rng(1)
+    codes = rng.integers(3, size=45)
+    X = rng.standard_normal((3, 20))[codes] + 2 * rng.standard_normal((45, 20))
+    yield pytest.param(X, np.array(["ant", "bee", "cat"])[codes], "4 heterogeneous (0.75), scaled", id="classes")
 
 
 @pytest.mark.parametrize(("X", "y", "name"), list(tables()))

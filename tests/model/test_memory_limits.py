@@ -13,13 +13,17 @@ from subridge.model.errors import BudgetError
 WIDE = scipy.sparse.csr_array((np.ones(30), (np.arange(30), np.arange(30))), shape=(30, 3 * 10**5))
 
 
+def long(rows=3 * 10**6):
+    return scipy.sparse.csr_array((np.ones(rows), np.arange(rows) % 30, np.arange(rows + 1)), (rows, 3 * 10**5))
+
+
 @pytest.mark.parametrize(
     "call",
     [
         lambda: sr.phase_diagram(np.linspace(0.1, 1, 10**6), readout_nsr=np.linspace(0, 1, 10**6)),
         lambda: sr.covariance.power_law(10**7, 1.0, seed=0),
         lambda: sr.RidgeEnsembleRegressor(1).partial_fit(WIDE, np.arange(30.0)),
-        lambda: sr.forecast(scipy.sparse.vstack([WIDE] * 10**5), np.arange(3e6), [10**7]),
+        lambda: sr.forecast(long(), np.arange(3e6), [10**7]),
     ],
 )
 def test_what_no_machine_has_is_refused(call):

@@ -21,9 +21,9 @@ def mean_square(X, y, ridges=RIDGES):
     return np.array([float(np.mean(path.errors(i) ** 2)) for i in range(len(ridges))])
 
 
-@pytest.mark.parametrize("first", [0, *(pytest.param(first, marks=pytest.mark.slow) for first in (100, 200))])
+@pytest.mark.parametrize("first", [0, *(pytest.param(first, marks=pytest.mark.slow) for first in range(50, 300, 50))])
 def test_hostile_rows_equal_refits_or_say_that_they_may_not(first):
-    assert [v for v in map(judge.judge_rows, range(40_000 + first, 40_100 + first)) if v.remark] == []
+    assert [v for v in map(judge.judge_rows, range(40_000 + first, 40_050 + first)) if v.remark] == []
 
 
 @pytest.mark.parametrize("seed", [9127007084, 7741006086])
@@ -48,9 +48,9 @@ def test_a_row_that_hardly_tells_anything_of_the_rest_is_not_rounded_away():
         assert np.mean(np.asarray(errors) ** 2) == pytest.approx(exact, rel=1e-9)
 
 
-@pytest.mark.parametrize("first", [0, *(pytest.param(first, marks=pytest.mark.slow) for first in (100, 200))])
+@pytest.mark.parametrize("first", [0, *(pytest.param(first, marks=pytest.mark.slow) for first in range(50, 300, 50))])
 def test_columns_that_nearly_explain_each_other_equal_refits_or_say_that_they_may_not(first):
-    assert [v for v in map(judge.judge_near, range(60_000 + first, 60_100 + first)) if v.remark] == []
+    assert [v for v in map(judge.judge_near, range(60_000 + first, 60_050 + first)) if v.remark] == []
 
 
 def test_columns_that_differ_in_the_last_digit_are_told():

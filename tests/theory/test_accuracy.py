@@ -12,7 +12,7 @@ from subridge.model.errors import AccuracyWarning, ParameterError
 ALL = sr.SubsetPlan.from_indices
 
 
-@pytest.mark.parametrize("first", range(0, 240, 60))
+@pytest.mark.parametrize("first", [0, 60, *(pytest.param(each, marks=pytest.mark.slow) for each in (120, 180))])
 def test_hostile_problems_of_proposition_one_are_right_or_say_that_they_are_not(first):
     verdicts = [v for seed in range(first, first + 60) if (v := judge.judge_one(20_000 + seed)) is not None]
     assert [v for v in verdicts if v.remark] == []
@@ -61,8 +61,9 @@ def test_roots_of_negative_ridges_do_not_square_resolvents_that_overflow():
     assert verdict.error < 1e-8
 
 
-def test_independent_features_and_spikes_are_right_or_say_that_they_are_not():
-    verdicts = [v for seed in range(80) if (v := judge.judge_structured(seed)) is not None]
+@pytest.mark.parametrize("first", [0, pytest.param(40, marks=pytest.mark.slow)])
+def test_independent_features_and_spikes_are_right_or_say_that_they_are_not(first):
+    verdicts = [v for seed in range(first, first + 40) if (v := judge.judge_structured(seed)) is not None]
     assert {v.kind for v in verdicts} == {"diagonal", "spiked"}
     assert [v for v in verdicts if v.remark] == []
     assert np.median([v.error for v in verdicts]) < 1e-15
@@ -95,9 +96,10 @@ def test_a_teacher_across_a_spike_is_as_uncertain_as_its_terms():
     assert verdict.bound < 1e-9
 
 
+@pytest.mark.parametrize("first", [30_000, pytest.param(30_030, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("judged", [judge.judge_one, judge.judge_structured])
-def test_scaled_means_are_right_or_say_that_they_are_not(judged):
-    verdicts = [v for seed in range(60) if (v := judged(30_000 + seed, aggregation="scaled")) is not None]
+def test_scaled_means_are_right_or_say_that_they_are_not(judged, first):
+    verdicts = [v for seed in range(first, first + 30) if (v := judged(seed, aggregation="scaled")) is not None]
     assert [v for v in verdicts if v.remark and not np.isnan(v.error)] == []
     assert sum(np.isnan(v.error) for v in verdicts) <= 1  # a sum of zero that the reference cannot tell from none
 
@@ -359,8 +361,9 @@ def test_a_direction_too_small_to_be_seen_does_not_decide_what_infinite_data_lea
     assert not verdict.remark
 
 
-def test_exactly_singular_covariances_are_right_or_say_that_they_are_not():
-    verdicts = [v for seed in range(500_440, 500_500) if (v := judge.judge_singular(seed)) is not None]
+@pytest.mark.parametrize("first", [500_440, pytest.param(500_470, marks=pytest.mark.slow)])
+def test_exactly_singular_covariances_are_right_or_say_that_they_are_not(first):
+    verdicts = [v for seed in range(first, first + 30) if (v := judge.judge_singular(seed)) is not None]
     assert {v.kind for v in verdicts} == {"singular", "exact"}
     assert [v for v in verdicts if v.remark] == []
 
