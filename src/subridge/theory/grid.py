@@ -26,11 +26,6 @@ def check_description(problem: Problem | EquicorrelatedProblem, ensemble: Ensemb
     of_kind("ensemble", ensemble, Ensemble)
 
 
-def reciprocal(alpha: FloatArray) -> FloatArray:
-    """1/α, and 0 where α is 0 or infinite."""
-    return np.divide(1.0, alpha, out=np.zeros(alpha.shape), where=(alpha > 0) & np.isfinite(alpha))
-
-
 def row_fractions(ensemble: Ensemble) -> FloatArray:
     """Fractions of the rows that members see and share, shape (k, k); all ones where every member sees every row."""
     k = ensemble.n_members

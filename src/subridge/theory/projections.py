@@ -50,10 +50,10 @@ def power_spectrum(problem: Problem) -> PowerSpectrum:
     """The spectrum of a problem, without matrices if its features are independent."""
     M, w = problem.n_features, problem.teacher_weights
     parts = [each.diagonal_plus_low_rank() for each in (problem.signal_covariance, problem.noise_covariance)]
-    if all(part is not None and not part[1].shape[1] for part in parts):
+    is_exact = all(part is not None and not part[1].shape[1] for part in parts)
+    if is_exact:
         total, power, left = loads_of_features(problem, *(part[0] for part in parts if part is not None))
         rest = float(left.sum())
-        is_exact = True
     else:
         S = problem.signal_covariance
         total, U = np.linalg.eigh(S.dense() + problem.noise_covariance.dense())
@@ -61,7 +61,6 @@ def power_spectrum(problem: Problem) -> PowerSpectrum:
         along = U.T @ S.apply(w)
         power = quotient(along**2, total * M)
         rest = max(float(w @ S.apply(w)) / M - float(power.sum()), 0.0)
-        is_exact = False
     values, where = np.unique(total, return_inverse=True)
     first = int(values[0] == 0)
     counts, along = (np.bincount(where, weights)[first:].astype(np.float64) for weights in (None, power))

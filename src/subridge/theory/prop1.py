@@ -22,7 +22,7 @@ from subridge.model.errors import CovarianceError, SubsetError, counted
 from subridge.model.problem import Problem
 from subridge.theory import rounding
 from subridge.theory.dense import dense_tables
-from subridge.theory.grid import GeneralGrid, output_products, readout, reciprocal, row_factors
+from subridge.theory.grid import GeneralGrid, output_products, readout, row_factors
 from subridge.theory.saddle_point import EPS, OrderParameters, TwoArrays, effective_ridge, quiet
 from subridge.theory.tables import MemberTable, Tables, diagonal_tables, spiked_tables
 
@@ -103,13 +103,18 @@ def pair_bias(
 def pair_errors(
     grid: GeneralGrid, n_features: int, bias: FloatArray, trace: FloatArray, gap: FloatArray
 ) -> tuple[FloatArray, ...]:
-    """E_rs of eq. 9 (GeneralErr), γ_rs, the noise and 1 - γ_rs from B_rs, αMγ_rs and αM(1 - γ_rs), (G, k, k) each."""
-    per_sample = reciprocal(grid.alpha * n_features)[:, None, None]
-    gamma, one = trace * per_sample, np.where(per_sample > 0, gap * per_sample, 1.0)
+    """E_rs of eq. 9 (GeneralErr), γ_rs, the noise and 1 - γ_rs from B_rs, αMγ_rs and αM(1 - γ_rs), (G, k, k) each.
+
+    The last is 1/(αM), and zero without data or with infinite data.
+    """
+    samples = grid.alpha[:, None, None] * n_features
+    per_sample = quotient(np.ones_like(samples), samples)
+    gamma = trace * per_sample
+    one = np.where(per_sample > 0, gap * per_sample, 1.0)
     noise = gamma * grid.zeta[:, None, None] ** 2 + readout(grid)
     # Without noise and with all features seen the bias vanishes faster than 1 - γ: the limit is 0.
     limit = np.where((bias == 0) & (noise == 0), 0.0, np.inf)
-    return np.where(abs(one) <= _AT_THRESHOLD, limit, (bias + noise) / one), gamma, noise, one
+    return np.where(abs(one) <= _AT_THRESHOLD, limit, (bias + noise) / one), gamma, noise, one, per_sample
 
 
 @quiet
@@ -185,10 +190,9 @@ def _block(tables: Tables, grid: GeneralGrid, *, outputs: bool) -> tuple[FloatAr
         if outputs:
             D[:, r, s] = pair.cross(phi_r, phi_s)
         of_all[:, :, s, r] = of_all[:, :, r, s]
-    E, gamma, noise, one = pair_errors(grid, tables.n_features, bias, trace, gap)
+    E, gamma, noise, one, per_sample = pair_errors(grid, tables.n_features, bias, trace, gap)
     own_trace = np.linalg.diagonal(trace) * f
     dgap = tilted + rounding.gap_doubt(tables.of_pairs("same"), gap, own_trace, doubt)
-    per_sample = reciprocal(samples)[:, None, None]
     dgamma = np.where(per_sample > 0, dgap / np.minimum(*of_pairs(f)), 0.0) * per_sample
     z2 = grid.zeta[:, None, None] ** 2
     bounds = rounding.pair_doubt(E, bias, noise, one, np.minimum(dleft, dwhole), dgamma, z2)

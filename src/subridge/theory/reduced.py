@@ -450,9 +450,7 @@ def _best_ridgeless(ratios: Ratios) -> FloatArray:
     alpha, H = ratios.alpha, ratios.H
     # Below the threshold H/k² = αC/(1-αk)².
     small = np.sqrt(H) / (alpha * np.sqrt(H) + np.sqrt(alpha * np.maximum(amplified(ratios), 0.0)))
-    small = np.where((alpha < 1) & np.isfinite(small), small, 1.0)
-    large = 1.0 / _best_fraction(ratios)
-    best = _best_beside_threshold(small, large, ratios, reduced_error)
+    best = _best_beside_threshold(small, 1.0 / _best_fraction(ratios), ratios, reduced_error)
     # k = ∞ is a candidate exactly where the curve beyond 1/α falls towards it, so it needs no comparison of its own;
     # without data it is the limit of the other branch.
     return np.where((alpha == 0) & (H > 0), np.inf, best)

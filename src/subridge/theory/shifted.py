@@ -18,11 +18,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from subridge.arrays.types import FloatArray
-from subridge.model.aggregation import MemberMoments
+from subridge.model.aggregation import MemberMoments, quotient
 from subridge.model.ensemble import Ensemble, SubsetPlan
 from subridge.model.problem import Problem
 from subridge.model.shift import MomentsAtTest
-from subridge.theory.grid import GeneralGrid, readout, reciprocal, row_factors
+from subridge.theory.grid import GeneralGrid, readout, row_factors
 from subridge.theory.saddle_point import EPS, Spectrum, effective_ridge, quiet
 
 
@@ -103,7 +103,7 @@ def moments_on_test(
     seen = np.outer(np.diagonal(grid.rows), grid.alpha)
     ridges = zip(tables.spectra, seen, grid.lam.T, strict=True)
     kappa_bar = np.column_stack([effective_ridge(*each)[0] for each in ridges])
-    factors = row_factors(grid.rows) * reciprocal(grid.alpha)[:, None, None]
+    factors = row_factors(grid.rows) * quotient(np.ones_like(grid.alpha), grid.alpha)[:, None, None]
     found, c = errors_on_test(tables, kappa_bar, factors, pairs.reshape(-1, k, k), grid.zeta**2, readout(grid))
     v = np.full(grid.shape, tables.power)
     return MemberMoments(found.reshape(*grid.shape, k, k), v[..., None] - c.reshape(*grid.shape, k), v)
