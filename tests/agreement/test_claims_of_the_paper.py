@@ -66,7 +66,7 @@ def test_holds_best_ridge_of_a_member_does_not_depend_on_the_sample_size():
     ensemble = sr.Ensemble([0.2, 0.5], readout_noise=[0.1, 0.4])
     closed = sr.optimal_ridge(problem, ensemble)
     for r in range(2):
-        _, landscape = landscape_of(problem, ensemble, np.array([0.05, 0.3, 0.5, 1.0, 3.0]), r)
+        landscape = landscape_of(problem, ensemble, np.array([0.05, 0.3, 0.5, 1.0, 3.0]), r)
         np.testing.assert_allclose(member_optimum(landscape), closed[r], rtol=1e-6)
 
 

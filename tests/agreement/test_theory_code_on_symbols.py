@@ -41,7 +41,7 @@ IN_SIGMA = {S_r: sigma_r / a, S_s: sigma_s / a}
 
 def exact(array):
     """The expression in an array of no dimensions, with the code's 1.0 as an integer."""
-    return sp.nsimplify(array.item())
+    return sp.nsimplify(np.asarray(array).item())
 
 
 def is_zero(expression):

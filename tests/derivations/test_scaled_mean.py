@@ -1,5 +1,6 @@
 """The scaled mean: every closed form of the theory, proved from Prop. 1 and Prop. 2."""
 
+import numpy as np
 import pytest
 import sympy as sp
 
@@ -21,7 +22,7 @@ def is_zero(expression):
 
 def exact(array):
     """The expression in an array of no dimensions, with the code's 1.0 as an integer."""
-    return sp.nsimplify(array.item())
+    return sp.nsimplify(np.asarray(array).item())
 
 
 def test_what_a_member_misses_is_the_form_of_the_theory():

@@ -197,3 +197,13 @@ def test_ridges_of_the_wrong_shape_are_refused():
         sr.risk(sr.EquicorrelatedProblem(), sr.Ensemble([0.2, 0.3, 0.5]), 0.5, ridges=np.ones((2, 2)))
     with pytest.raises(sr.errors.ParameterError, match="or give ridges= to risk or simulate"):
         sr.Ensemble([0.2, 0.3, 0.5], ridge=[0.1, 0.2])
+
+
+def test_a_member_without_variance_has_the_effective_ridge_of_its_ridge_alone():
+    """κ̄ = κ/α with κ = λ, as nothing is added to the ridge; it was one."""
+    problem = sr.Problem(np.diag([0.0, 0.0, 1.0]), np.ones(3))
+    ensemble = sr.Ensemble(sr.SubsetPlan.from_indices([[0, 1]], 3), ridge=0.5)
+    found = sr.order_parameters(problem, ensemble, 2.0)
+    assert found.kappa == [0.5]
+    assert found.effective_ridge == [0.25]
+    assert sr.risk(problem, ensemble, 2.0).total == pytest.approx(1 / 3)

@@ -60,18 +60,20 @@ def dead_moments(
     a, b, variance, z2, rho = (
         field[..., None, None] for field in (grid.a, grid.b, grid.a + grid.spike, grid.zeta**2, grid.rho)
     )
-    E, (missed, v), h = moments.pairs, moments.with_target(), 1 - f
-    gamma, eta2 = gamma_of(grid, found), readout(grid)
+    E = moments.pairs
+    missed, v = moments.with_target()
+    h = 1 - f
+    eta2 = readout(grid)
+    gamma = gamma_of(grid, found)
     across = quotient(b, a) ** 2 * grid.nu * outer(found.sigma)
     per = np.where(gamma > 0, gamma / a, 0.0)
     shared = np.where(gamma > 0, per * (E + z2), 0.0)
     W = variance * (mixed(rho, across, outer(fit) * (grid.nu / outer(grid.own))) + shared)
     known = moments.outputs
     if known is not None:
-        F, dF = (h * h * part + rest for part, rest in ((known.F, (1 - h * h) * eta2 + f * h * W), (known.dF, 0.0)))
-        known = Outputs(
-            h * known.c, F, h * known.dc, dF + rounding.closed_form_outputs_doubt(found, known.c, F)[1], known.dv
-        )
+        F = h * h * known.F + (1 - h * h) * eta2 + f * h * W
+        dF = h * h * known.dF + rounding.closed_form_outputs_doubt(found, known.c, F)[1]
+        known = Outputs(h * known.c, F, h * known.dc, dF, known.dv)
     pairs = dead_errors(f, E, eta2, W, v, missed)
     size = dead_errors(f, abs(E), eta2, abs(W), v, v[..., None] + abs(missed))
     doubt = (h * h + f * h * variance * per) * bounds + rounding.closed_form_outputs_doubt(found, missed, size)[1]

@@ -51,22 +51,26 @@ class _Member(NamedTuple):
     may_be_refined: bool
 
 
-def dense_tables(problem: Problem, plan: SubsetPlan, *, accurate: bool, known_rank: int | None = None) -> Tables:
-    """Tables by decomposition; `known_rank` is the rank of the covariance if its form tells."""
-    M, k = plan.n_features, plan.n_members
-    S, O, w = problem.signal_covariance, problem.noise_covariance, problem.teacher_weights
+def dense_tables(problem: Problem, plan: SubsetPlan, *, accurate: bool, rank: int) -> Tables:
+    """Tables by decomposition; `rank` is that of the covariance as far as its form tells."""
+    M = plan.n_features
+    S = problem.signal_covariance
+    O = problem.noise_covariance
+    w = problem.teacher_weights
     keys = [(A.ndim, A.tobytes()) for A in plan.measurements]
     # Measurements are scaled by powers of two, so that their squares neither overflow nor underflow.
     units = [1.0 if A.ndim == 1 else 2.0 ** np.floor(np.log2(abs(A).max() or 1.0)) for A in plan.measurements]
     plan = SubsetPlan(tuple(A if u == 1 else A / u for A, u in zip(plan.measurements, units, strict=True)), M)
     firsts = map(keys.index, set(keys))  # members that see the same are built once
-    known = {keys[r]: _member(problem, plan, r, units[r], known_rank, accurate=accurate) for r in firsts}
+    known = {keys[r]: _member(problem, plan, r, units[r], rank, accurate=accurate) for r in firsts}
     built = [known[key] for key in keys]
     Sx = [S.apply(member.residual) for member in built]
     Ob = [O.apply(member.weights) for member in built]
     pairs = {}
-    for r, s in combinations_with_replacement(range(k), 2):
-        R, T, same, forms = built[r], built[s], keys[r] == keys[s], forms_of_same(built[r].table)
+    for r, s in combinations_with_replacement(range(plan.n_members), 2):
+        R, T = built[r], built[s]
+        same = R is T
+        forms = forms_of_same(R.table)
         if not same:
             C = R.whiten.T @ (_measured(problem, plan, r, s) @ T.whiten)
             forms = bilinear(C**2), bilinear(C, R.fit / M, T.fit)
@@ -84,48 +88,66 @@ def dense_tables(problem: Problem, plan: SubsetPlan, *, accurate: bool, known_ra
     return Tables(M, power, float(np.sqrt(_size(S, w) / M)), tuple(member.table for member in built), pairs, refine)
 
 
-def _member(problem: Problem, plan: SubsetPlan, r: int, unit: float, rank: int | None, *, accurate: bool) -> _Member:
+def _member(problem: Problem, plan: SubsetPlan, r: int, unit: float, rank: int, *, accurate: bool) -> _Member:
     """Decompose a member's covariance H and fit it to infinite data, from measurements divided by `unit`.
 
     The errors of its table follow from the sizes of the terms that loadings and residual add up from.
     """
-    S, O, w, A = problem.signal_covariance, problem.noise_covariance, problem.teacher_weights, plan.measurements[r]
-    M, H, chooses = plan.n_features, _measured(problem, plan, r, r), A.ndim == 1
+    S = problem.signal_covariance
+    O = problem.noise_covariance
+    w = problem.teacher_weights
+    A = plan.measurements[r]
+    M = plan.n_features
+    chooses = A.ndim == 1
+    H = _measured(problem, plan, r, r)
     # Standard deviations of what the member measures, if nothing in them cancels.
     deviations = np.sqrt(S.variances_of_features() + O.variances_of_features())
     spread = np.sqrt(np.diagonal(H)) if chooses else np.abs(A) @ deviations
     found = decompose(H, spread**2, accurate=accurate)
-    d, Z, theta, few = found.values, found.whiten, found.theta, np.sqrt(min(len(found.values), _ALIGNED))
+    d = found.values
+    Z = found.whiten
+    theta = found.theta
+    few = np.sqrt(min(len(d), _ALIGNED))
+
+    def along(missed: FloatArray, weights: FloatArray) -> FloatArray:
+        """What the signal missed and the noise of these weights, shape (M,) each, have in the member's directions."""
+        return Z.T @ plan.measure(r, S.apply(missed) - O.apply(weights))
+
     # A member starts at the teacher's own weights on the features it sees, so that what they leave is exactly zero.
     start = w[A] if chooses else np.zeros(len(A))
     begun = plan.lift(r, start)
-    solved = Z.T @ plan.measure(r, S.apply(w - begun) - O.apply(begun))
+    unseen = w - begun
+    solved = along(unseen, begun)
     # One step of refinement on the problem itself: H is rounded, and small directions feel what a fit to it leaves.
     moved = plan.lift(r, Z @ solved)
-    refined = solved + Z.T @ plan.measure(r, S.apply(w - begun - moved) - O.apply(begun + moved))
-    fit, step, own = refined, Z @ refined, np.zeros(len(d))
-    if chooses:
-        # Small entries of H Z are d Z; large ones are a product in which nothing cancels.
-        HZ = found.image if found.is_plain else np.where(np.diagonal(H)[:, None] <= d, H @ Z, found.image)
-        along = HZ.T @ start
-        fit = along + HZ.T @ (start - Z @ along) + refined
-        seen = (start != 0) & (spread > 0)
-        sizes = spread[seen, None]
-        direct = ((sizes**2 <= d) | (d <= found.blurred)) & (not found.is_plain)
-        own = few * np.linalg.norm(np.where(direct, sizes, d / sizes) * start[seen, None], axis=0)
-    else:  # H itself is rounded: |δH_ij| ≤ eps·a_i a_j with a = |A| √diag Σ
-        theta = np.maximum(theta, 4 * EPS * np.sum((spread[:, None] * Z) ** 2, axis=0))
+    refined = solved + along(unseen - moved, begun + moved)
+    # Small entries of H Z are d Z; large ones are a product in which nothing cancels.
+    HZ = found.image if found.is_plain else np.where(np.diagonal(H)[:, None] <= d, H @ Z, found.image)
+    at_start = HZ.T @ start
+    fit = at_start + HZ.T @ (start - Z @ at_start) + refined
+    told = (start != 0) & (spread > 0)
+    sizes = spread[told, None]
+    direct = ((sizes**2 <= d) | (d <= found.blurred)) & (not found.is_plain)
+    own = few * np.linalg.norm(np.where(direct, sizes, d / sizes) * start[told, None], axis=0)
+    step = Z @ refined
     lifted = plan.lift(r, step)
-    terms = abs(w - begun) + (abs(lifted) if chooses else abs(A).T @ abs(step))
-    residual, weights = w - begun - lifted, plan.lift(r, start + step)
-    reach = np.sqrt(_size(S, w - begun) + _size(O, begun))
+    residual = unseen - lifted
+    weights = plan.lift(r, start + step)
+    terms = abs(unseen) + abs(lifted)
+    most = len(A)
+    if not chooses:
+        # H itself is rounded: |δH_ij| ≤ eps·a_i a_j with a = |A| √diag Σ
+        theta = np.maximum(theta, 4 * EPS * np.sum((spread[:, None] * Z) ** 2, axis=0))
+        terms = abs(unseen) + abs(A).T @ abs(step)
+        norms = np.linalg.norm(A, axis=1, keepdims=True)
+        # The rank of the rows, each at its own scale.
+        most = int(np.linalg.matrix_rank(A / np.where(norms > 0, norms, 1.0), rtol=8 * max(A.shape) * EPS))
+    reach = np.sqrt(_size(S, unseen) + _size(O, begun))
     noise = _size(O, weights)
     left = float(np.sqrt(_size(S, residual) + noise))
-    most = len(A)
-    if not chooses:  # the rank of the rows, each at its own scale
-        norms = np.linalg.norm(A, axis=1, keepdims=True)
-        most = int(np.linalg.matrix_rank(A / np.where(norms > 0, norms, 1.0), rtol=8 * max(A.shape) * EPS))
-    blurred, root, unit = np.sqrt(theta * EPS), float(np.sqrt(M)), M / len(A) * unit**2
+    blurred = np.sqrt(theta * EPS)
+    root = float(np.sqrt(M))
+    scale = M / len(A) * unit**2
     doubt = TableDoubt(
         theta,
         # A step of refinement moves large loadings by what small directions, known less well, seem to have in common.
@@ -134,11 +156,11 @@ def _member(problem: Problem, plan: SubsetPlan, r: int, unit: float, rank: int |
         (blurred * left + EPS * np.sqrt(_size(S, terms) + noise)) / root,
         left / root,
         1.0 if found.is_plain else float(few),
-        max(0, min(most if rank is None else min(most, rank), len(d) + found.dropped) - len(d)),
-        found.dropped_size * unit,
-        found.blurred * unit,
+        max(0, min(most, rank, len(d) + found.dropped) - len(d)),
+        found.dropped_size * scale,
+        found.blurred * scale,
     )
-    table = MemberTable(Spectrum(d * unit, np.ones(len(fit)), M), fit**2 / M, doubt)
+    table = MemberTable(Spectrum(d * scale, np.ones(len(fit)), M), fit**2 / M, doubt)
     return _Member(Z, fit, residual, weights, terms, table, found.may_be_refined)
 
 
@@ -165,14 +187,14 @@ def decompose(H: FloatArray, level: FloatArray, *, accurate: bool) -> Directions
         found = _graded(G, level[live], rounding)
     else:
         least = 0.0 if harmless else 10 * len(live) * EPS * d[-1]
-        kept = d > least
-        d, U = d[kept], U[:, kept]
-        theta = rounding * d[-1] / d
-        dropped = len(live) - len(d)
-        found = Directions(d, U / np.sqrt(d), U * np.sqrt(d), theta, True, not harmless, dropped, least)
-    whiten, image = np.zeros((2, N, len(found.values)))
-    whiten[live], image[live] = found.whiten, found.image
-    return found._replace(whiten=whiten, image=image)
+        dropped = int(np.count_nonzero(d <= least))
+        d = d[dropped:]
+        roots = np.sqrt(d)
+        U = U[:, dropped:]
+        found = Directions(d, U / roots, U * roots, rounding * d[-1] / d, True, not harmless, dropped, least)
+    both = np.zeros((2, N, len(found.values)))
+    both[:, live] = found.whiten, found.image
+    return found._replace(whiten=both[0], image=both[1])
 
 
 def _graded(G: FloatArray, level: FloatArray, rounding: float) -> Directions:
@@ -183,10 +205,12 @@ def _graded(G: FloatArray, level: FloatArray, rounding: float) -> Directions:
     left = order[rank:]
     roots, _, Y = jacobi(L, jobu=3)
     ascending = np.argsort(roots)
-    roots, Y = roots[ascending], Y[:, ascending]
+    roots = roots[ascending]
+    Y = Y[:, ascending]
+    d = roots**2
     # A feature that is explained up to rounding still has its share in every eigenvector. In large directions the share
     # is known. Small ones keep only the pivots, and H Z comes from the factor, not from the eigenvalue.
-    d, blurred = roots**2, 1e-4 * float(level[left].max(initial=0.0))
+    blurred = 1e-4 * float(level[left].max(initial=0.0))
     large = d > blurred
     share = np.where(large, L[rank:] @ Y / d, 0.0)
     Z = np.zeros((n, rank))
@@ -201,11 +225,13 @@ def _graded(G: FloatArray, level: FloatArray, rounding: float) -> Directions:
 def _pivoted_cholesky(G: FloatArray, noise: FloatArray) -> tuple[FloatArray, IntArray, int]:
     """Cholesky that passes over features explained up to rounding: L (n, rank) by pivots, their order, the rank."""
     n = len(G)
-    L, left = np.zeros((n, n)), np.diagonal(G).copy()
+    L = np.zeros((n, n))
+    left = np.diagonal(G)
     order: list[int] = []
     waiting = np.ones(n, dtype=bool)
     while (waiting := waiting & (left > noise)).any():
-        i, j = int(np.argmax(np.where(waiting, left, -1.0))), len(order)
+        i = int(np.argmax(np.where(waiting, left, -1.0)))
+        j = len(order)
         waiting[i] = False
         column = G[:, i] - L[:, :j] @ L[i, :j]
         if not column[i] > noise[i]:
@@ -222,7 +248,10 @@ def _pivoted_cholesky(G: FloatArray, noise: FloatArray) -> tuple[FloatArray, Int
 
 def _measured(problem: Problem, plan: SubsetPlan, r: int, s: int) -> FloatArray:
     """A_r (Σ_s + Σ_0) A_sᵀ, symmetric for r = s."""
-    A, B, S, O = plan.measurements[r], plan.measurements[s], problem.signal_covariance, problem.noise_covariance
+    S = problem.signal_covariance
+    O = problem.noise_covariance
+    A = plan.measurements[r]
+    B = plan.measurements[s]
     if A.ndim == 1 and B.ndim == 1:
         total = S.block(A, B) + O.block(A, B)
     else:

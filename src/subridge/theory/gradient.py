@@ -140,10 +140,10 @@ def risk_gradient(problem: EquicorrelatedProblem, ensemble: Ensemble, sample_rat
         raise ParameterError("correlation is 1 and feature_noise 0, so that nothing varies with the ridge; lower it")
     at = risk(problem, ensemble, alpha)  # refuses a ridge that is too negative
     w = ensemble.aggregation.weights(at.moments)
-    both = outer(w)
-    sides = zip(*(of_pairs(x) for x in (grid.own, grid.lam, grid.eta)), strict=True)
-    left, right = (Member(*side) for side in sides)
-    own, zeta, ih = np.eye(ensemble.n_members), grid.zeta[..., None, None], 1j * _STEP
+    left, right = map(Member, *(of_pairs(x) for x in (grid.own, grid.lam, grid.eta)))
+    own = np.eye(ensemble.n_members)
+    zeta = grid.zeta[..., None, None]
+    ih = 1j * _STEP
     # E(w) = (1-Σw)² v + 2(1-Σw) wᵀ(v - c) + wᵀEw; where an aligned teacher makes v infinite, Σw = 1.
     alone = own * (w * (1 - w.sum(axis=-1, keepdims=True)))[..., None] * (grid.rho2 == 0)[..., None, None]
     known = np.isfinite(at.total)[..., None, None]
@@ -153,14 +153,15 @@ def risk_gradient(problem: EquicorrelatedProblem, ensemble: Ensemble, sample_rat
     ) -> FloatArray:
         """Derivatives of the terms E_rs in something that was moved by ih in this unit, shape (..., k, k)."""
         errors, missed = pair_errors(grid._replace(alpha=alpha), moved, right, overlap, zeta)
-        return np.where(known, (both * errors.imag + alone * missed.imag) / (_STEP * unit), np.nan)
+        return np.where(known, (outer(w) * errors.imag + alone * missed.imag) / (_STEP * unit), np.nan)
 
-    a, ratio, area = grid.a[..., None, None], grid.alpha[..., None, None], left.nu * right.nu
+    a = grid.a[..., None, None]
+    area = left.nu * right.nu
     own_size = slope(left.nu, left._replace(nu=left.nu * (1 + ih))).sum(axis=-1, keepdims=True)
     return RiskGradient(
         2 * slope(a, left._replace(lam=left.lam + ih * a)).sum(axis=-1),
         2 * slope(1.0, left._replace(eta=left.eta + ih)).sum(axis=-1),
         np.asarray(slope(1.0, zeta=zeta + ih).sum(axis=(-2, -1))),
-        np.asarray(slope(ratio, alpha=grid.alpha * (1 + ih)).sum(axis=(-2, -1))),
+        np.asarray(slope(grid.alpha[..., None, None], alpha=grid.alpha * (1 + ih)).sum(axis=(-2, -1))),
         own * 2 * own_size + (2 - own) * slope(area, overlap=grid.nu + ih * area),
     )

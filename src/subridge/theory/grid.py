@@ -26,11 +26,6 @@ def check_description(problem: Problem | EquicorrelatedProblem, ensemble: Ensemb
     of_kind("ensemble", ensemble, Ensemble)
 
 
-def reciprocal(alpha: FloatArray) -> FloatArray:
-    """1/α, and 0 where α is 0 or infinite."""
-    return np.divide(1.0, alpha, out=np.zeros(alpha.shape), where=(alpha > 0) & np.isfinite(alpha))
-
-
 def row_fractions(ensemble: Ensemble) -> FloatArray:
     """Fractions of the rows that members see and share, shape (k, k); all ones where every member sees every row."""
     k = ensemble.n_members
@@ -40,6 +35,17 @@ def row_fractions(ensemble: Ensemble) -> FloatArray:
 def row_factors(f: FloatArray) -> FloatArray:
     """f_rs/(f_r f_s), by which γ_rs is larger than if all members saw all rows; shape (..., k, k)."""
     return np.asarray(f / outer(np.linalg.diagonal(f)))
+
+
+def leading_shape(problem: Problem | EquicorrelatedProblem, ensemble: Ensemble, alpha: FloatArray) -> tuple[int, ...]:
+    """The shape that the sample ratio and the leading axes of all other parameters broadcast to."""
+    given = {"label_noise": problem.label_noise.shape}
+    if isinstance(problem, EquicorrelatedProblem):
+        given = {name: getattr(problem, name).shape for name in problem.__dataclass_fields__}
+        given["fractions"] = ensemble.fractions.shape[:-2]
+    ridge = ensemble.ridge.shape[:-1]
+    noise = ensemble.readout_noise.shape[:-1]
+    return common_shape(sample_ratio=alpha.shape, ridge=ridge, readout_noise=noise, **given)
 
 
 class GeneralGrid(NamedTuple):
@@ -56,12 +62,7 @@ class GeneralGrid(NamedTuple):
     def of(cls, problem: Problem, ensemble: Ensemble, alpha: FloatArray) -> "GeneralGrid":
         """Broadcast every parameter to one leading shape, with the member as the last axis."""
         k = ensemble.n_members
-        shape = common_shape(
-            sample_ratio=alpha.shape,
-            label_noise=problem.label_noise.shape,
-            ridge=ensemble.ridge.shape[:-1],
-            readout_noise=ensemble.readout_noise.shape[:-1],
-        )
+        shape = leading_shape(problem, ensemble, alpha)
         return cls(
             shape,
             np.broadcast_to(alpha, shape).reshape(-1),
@@ -106,24 +107,20 @@ class EquicorrelatedGrid(NamedTuple):
         cls, problem: EquicorrelatedProblem, ensemble: Ensemble, alpha: FloatArray, n_features: int | None = None
     ) -> "EquicorrelatedGrid":
         """Broadcast every parameter to one leading shape, with the member as the last axis; None is M → ∞."""
-        nu, k = ensemble.fractions, ensemble.n_members
-        shape = common_shape(
-            fractions=nu.shape[:-2],
-            ridge=ensemble.ridge.shape[:-1],
-            readout_noise=ensemble.readout_noise.shape[:-1],
-            sample_ratio=alpha.shape,
-            **{name: getattr(problem, name).shape for name in problem.__dataclass_fields__},
-        )
-        s, c, omega2, rho = problem.data_scale, problem.correlation, problem.feature_noise**2, problem.alignment
-        b, spike, T = s * (1 - c), s * c, np.inf if n_features is None else s * c * n_features
-        rho = np.where((c > 0) | np.isfinite(T), rho, 0.0)
-        scalars = (alpha, problem.label_noise, omega2, rho, b, b + omega2, spike, T)
-        return cls._make(
-            [np.broadcast_to(scalar, shape) for scalar in scalars]
-            + [np.broadcast_to(nu, (*shape, k, k))]
-            + [np.broadcast_to(field, (*shape, k)) for field in (ensemble.ridge, ensemble.readout_noise)]
-            + [np.broadcast_to(row_fractions(ensemble), (*shape, k, k))]
-        )
+        k = ensemble.n_members
+        shape = leading_shape(problem, ensemble, alpha)
+        s = problem.data_scale
+        c = problem.correlation
+        omega2 = problem.feature_noise**2
+        b = s * (1 - c)
+        T = np.inf if n_features is None else s * c * n_features
+        rho = np.where((c > 0) | np.isfinite(T), problem.alignment, 0.0)
+        scalars = (alpha, problem.label_noise, omega2, rho, b, b + omega2, s * c, T)
+        fields = [np.broadcast_to(scalar, shape) for scalar in scalars]
+        fields.append(np.broadcast_to(ensemble.fractions, (*shape, k, k)))
+        fields += [np.broadcast_to(field, (*shape, k)) for field in (ensemble.ridge, ensemble.readout_noise)]
+        fields.append(np.broadcast_to(row_fractions(ensemble), (*shape, k, k)))
+        return cls._make(fields)
 
     @property
     def own(self) -> FloatArray:

@@ -18,9 +18,8 @@ from subridge.arrays.types import FloatArray, IntArray
 from subridge.model.aggregation import LinearAggregation, MemberMoments, Outputs, of_pairs, outer, quotient
 from subridge.theory.dead import dead_errors
 from subridge.theory.grid import EquicorrelatedGrid, GeneralGrid, readout, row_factors
-from subridge.theory.prop1 import pair_bias
 from subridge.theory.prop2 import aligned_bias, bulk_of_members, unaligned_bias
-from subridge.theory.saddle_point import effective_ridge, floor, quiet
+from subridge.theory.saddle_point import TwoArrays, effective_ridge, floor, quiet
 from subridge.theory.shifted import ShiftedTables, errors_on_test
 from subridge.theory.tables import Tables
 
@@ -53,7 +52,7 @@ class Landscape:
     on_test: OnTest | None = None
 
     @quiet
-    def error(self, kappa_bar: FloatArray, direction: FloatArray, rows: IntArray) -> tuple[FloatArray, FloatArray]:
+    def error(self, kappa_bar: FloatArray, direction: FloatArray, rows: IntArray) -> TwoArrays:
         """E_g at κ̄ (n, k), infinite where rounding left the branch, and its derivative along `direction`, (n,) each."""
         moved = kappa_bar + 1j * STEP * direction
         bias, gamma, c, alike = self.forms(moved, rows)
@@ -91,7 +90,9 @@ def general_landscape(
 ) -> Landscape:
     """Prop. 1 on a flat grid."""
     spectra = [member.spectrum for member in tables.members]
-    k, samples, needs_outputs = len(spectra), grid.alpha * tables.n_features, not aggregation.sums_to_one
+    k = len(spectra)
+    samples = grid.alpha * tables.n_features
+    needs_outputs = not aggregation.sums_to_one
     seen = grid.alpha[:, None] * np.diagonal(grid.rows)
     shared = row_factors(grid.rows)
 
@@ -103,24 +104,20 @@ def general_landscape(
         return np.column_stack(roots)
 
     def forms(kappa_bar: ComplexArray, rows: IntArray) -> tuple[ComplexArray, ...]:
-        """The bias by the form whose terms are smaller."""
+        """The bias from what infinite data leave, which has no step where another form would take over."""
         shares = [s.shares(kappa_bar[:, r]) for r, s in enumerate(spectra)]
-        small = [
-            tables.pairs[r, r].left_over + psi.real**2 @ member.squares
-            <= tables.signal_power + 2 * abs(phi.real) @ member.squares
-            for r, ((phi, psi), member) in enumerate(zip(shares, tables.members, strict=True))
-        ]
         c = np.column_stack([phi @ member.squares for (phi, _), member in zip(shares, tables.members, strict=True)])
-        bias, gamma, alike = np.zeros((3, len(rows), k, k), dtype=kappa_bar.dtype)
+        found = np.zeros((3, len(rows), k, k), dtype=kappa_bar.dtype)
         for (r, s), pair in tables.pairs.items():
-            (phi_r, _), (phi_s, _) = shares[r], shares[s]
-            bias[:, r, s] = bias[:, s, r] = pair_bias(tables, (r, s), (shares[r], shares[s]), small[r] & small[s])
-            gamma[:, r, s] = gamma[:, s, r] = pair.trace(phi_r, phi_s) * shared[r, s] / samples[rows]
+            (phi_r, psi_r), (phi_s, psi_s) = shares[r], shares[s]
+            bias, gamma, alike = found[:, :, r, s]
+            bias += pair.left_over + psi_r @ pair.left_over_r + psi_s @ pair.left_over_s + pair.cross(psi_r, psi_s)
+            gamma += pair.trace(phi_r, phi_s) * shared[r, s] / samples[rows]
             if needs_outputs:
-                D = pair.cross(phi_r, phi_s)
                 explained = c[:, r] * c[:, s]
-                np.divide(D, explained, out=alike[:, r, s], where=explained.real > 0)
-                alike[:, s, r] = alike[:, r, s]
+                np.divide(pair.cross(phi_r, phi_s), explained, out=alike, where=explained.real > 0)
+            found[:, :, s, r] = found[:, :, r, s]
+        bias, gamma, alike = found
         return bias, gamma, c, alike
 
     power = np.full(grid.alpha.shape, tables.signal_power)

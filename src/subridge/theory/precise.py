@@ -105,7 +105,8 @@ def _proposition_one(problem: Any, ensemble: Ensemble, alpha: Any, lam: Any) -> 
     import mpmath
 
     M, k = problem.n_features, ensemble.n_members
-    S, w = _exact(problem.signal_covariance.dense()), _exact(problem.teacher_weights)
+    S = _exact(problem.signal_covariance.dense())
+    w = _exact(problem.teacher_weights)
     total = S + _exact(problem.noise_covariance.dense())
     A, R = [], []
     for r, given in enumerate(ensemble.plan.measurements):
@@ -114,13 +115,15 @@ def _proposition_one(problem: Any, ensemble: Ensemble, alpha: Any, lam: Any) -> 
         kept = d[:, 0] > max(d[:, 0]) * mpmath.mpf(10) ** (8 - mpmath.mp.dps)
         d, U = d[kept, 0], U[:, kept]
         R.append(U / (_effective_ridge(d, M, alpha, lam[r]) + d) @ U.T)
-    fitted = [A[r].T @ (R[r] @ (A[r] @ (S @ w))) for r in range(k)]
-    bias, gamma = np.empty((2, k, k), dtype=object)
+    target = S @ w
+    fitted = np.array([A[r].T @ (R[r] @ (A[r] @ target)) for r in range(k)])
+    explained = fitted @ target
+    bias = w @ target - (explained[:, None] + explained) + fitted @ (total @ fitted.T)
+    gamma = np.empty((k, k), dtype=object)
     for r, s in np.ndindex(k, k):
         cross = A[r] @ total @ A[s].T
-        bias[r, s] = (w @ (S @ (w - fitted[r] - fitted[s])) + fitted[r] @ (total @ fitted[s])) / M
         gamma[r, s] = ((R[r] @ cross) * (cross @ R[s])).sum() / (alpha * M)
-    return bias, gamma
+    return bias / M, gamma
 
 
 def _effective_ridge(d: Any, M: int, alpha: Any, lam: Any) -> Any:

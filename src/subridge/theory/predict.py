@@ -14,7 +14,7 @@ from subridge.model.risk import Risk
 from subridge.model.shift import TestLaw, moments_at_test
 from subridge.model.subsets import Projection
 from subridge.theory.dead import dead_moments, probability_of
-from subridge.theory.grid import EquicorrelatedGrid, GeneralGrid, check_description
+from subridge.theory.grid import EquicorrelatedGrid, GeneralGrid, check_description, leading_shape
 from subridge.theory.projections import projected_moments
 from subridge.theory.prop1 import general_moments, general_order_parameters
 from subridge.theory.prop2 import equicorrelated_moments, equicorrelated_order_parameters
@@ -155,10 +155,8 @@ def _swept(
         raise ParameterError(f"ridges must have shape (n,) or (n, {k}), got {np.shape(ridges)}")
     if ensemble.ridge.ndim > 1:
         raise ParameterError("ensemble.ridge has leading axes and ridges= would add another; give one of them")
-    kind = GeneralGrid if isinstance(problem, Problem) else EquicorrelatedGrid
-    grid = kind.of(problem, ensemble, alpha)  # type: ignore[arg-type]
-    others = len(grid.shape) if isinstance(grid, GeneralGrid) else grid.alpha.ndim
-    return replace(ensemble, ridge=table.reshape(len(table), *[1] * others, table.shape[1]))
+    others = leading_shape(problem, ensemble, alpha)
+    return replace(ensemble, ridge=table.reshape(len(table), *[1] * len(others), table.shape[1]))
 
 
 def _on_test(

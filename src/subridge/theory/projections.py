@@ -29,6 +29,7 @@ from subridge.model.subsets import Projection
 from subridge.theory.grid import GeneralGrid, output_products, row_factors
 from subridge.theory.prop1 import pair_errors
 from subridge.theory.saddle_point import EPS, quiet
+from subridge.theory.tables import loads_of_features
 
 _VAST = 1e150  # times the largest eigenvalue: beside such a ridge nothing is learnt
 _TINY = float(np.finfo(np.float64).tiny)
@@ -49,13 +50,10 @@ def power_spectrum(problem: Problem) -> PowerSpectrum:
     """The spectrum of a problem, without matrices if its features are independent."""
     M, w = problem.n_features, problem.teacher_weights
     parts = [each.diagonal_plus_low_rank() for each in (problem.signal_covariance, problem.noise_covariance)]
-    if all(part is not None and not part[1].shape[1] for part in parts):
-        signal, noise = (part[0] for part in parts if part is not None)
-        total = signal + noise
-        safe = np.where(total > 0, total, 1.0)
-        power = signal * (signal / safe) * w**2 / M
-        rest = float(np.sum(signal * (noise / safe) * w**2)) / M
-        is_exact = True
+    is_exact = all(part is not None and not part[1].shape[1] for part in parts)
+    if is_exact:
+        total, power, left = loads_of_features(problem, *(part[0] for part in parts if part is not None))
+        rest = float(left.sum())
     else:
         S = problem.signal_covariance
         total, U = np.linalg.eigh(S.dense() + problem.noise_covariance.dense())
@@ -63,27 +61,18 @@ def power_spectrum(problem: Problem) -> PowerSpectrum:
         along = U.T @ S.apply(w)
         power = quotient(along**2, total * M)
         rest = max(float(w @ S.apply(w)) / M - float(power.sum()), 0.0)
-        is_exact = False
     values, where = np.unique(total, return_inverse=True)
     first = int(values[0] == 0)
     counts, along = (np.bincount(where, weights)[first:].astype(np.float64) for weights in (None, power))
     return PowerSpectrum(values[first:], counts, along, rest, is_exact)
 
 
-class _Kind(NamedTuple):
-    """Members of one size, ridge and row fraction at G points; shape (G,) each but for φ and ψ, (G, n)."""
+def _renormalise(spectrum: PowerSpectrum, strength: FloatArray, N: int, P: FloatArray) -> tuple[FloatArray, ...]:
+    """Members of one kind: solve for μ by the equation least = n_1 + the smaller of a and b, given λ N M and P, (G,).
 
-    phi: FloatArray
-    psi: FloatArray
-    spare: FloatArray  # a = P - n_1
-    mixed: FloatArray  # x = n_1 - n_2
-    back: FloatArray  # x/(b + x)
-    gap: FloatArray  # P (1 - γ_rr) = a + b x/(b + x)
-    doubt: FloatArray  # relative error
-
-
-def _renormalise(spectrum: PowerSpectrum, strength: FloatArray, N: int, P: FloatArray) -> _Kind:
-    """Solve for μ by the equation least = n_1 + the smaller of a and b, given λ N M and P, shape (G,) each."""
+    Returns φ and ψ, shape (G, n), and a = P - n_1, x = n_1 - n_2, x/(b + x), P (1 - γ_rr) = a + b x/(b + x) and the
+    relative error, shape (G,) each.
+    """
     d, counts, rank, G = spectrum.values, spectrum.counts, float(spectrum.counts.sum()), len(P)
     strength = np.where(np.isinf(P), 0.0, strength)  # beside infinite data no ridge counts
     least, apart, x, doubt = np.minimum(P, N), abs(P - N), np.zeros(G), np.full(G, EPS)
@@ -124,7 +113,7 @@ def _renormalise(spectrum: PowerSpectrum, strength: FloatArray, N: int, P: Float
     back = quotient(x, b + x)
     # of infinite data, and at a threshold
     doubt += EPS * np.where(np.isfinite(P), P / np.maximum(a + b, _TINY), 0.0)
-    return _Kind(phi, psi, a, x, back, a + b * back, np.minimum(_ROUNDING * doubt, 1.0))
+    return phi, psi, a, x, back, a + b * back, np.minimum(_ROUNDING * doubt, 1.0)
 
 
 @quiet
@@ -150,13 +139,15 @@ def projected_moments(
 def _block(M: int, spectrum: PowerSpectrum, ensemble: Ensemble, grid: GeneralGrid) -> tuple[FloatArray, ...]:
     """E_rs, (G, k, k), c_r, (G, k), F_rs, (G, k, k), and the relative error of each member, (G, k)."""
     assert isinstance(ensemble.subsets, Projection)
-    sizes, f, k = ensemble.subsets.subset_sizes, grid.rows, ensemble.n_members
-    own, e, counts = np.diagonal(f), spectrum.power, spectrum.counts
+    sizes = ensemble.subsets.subset_sizes
+    f = grid.rows
+    own = np.diagonal(f)
+    e = spectrum.power
+    counts = spectrum.counts
     lam = np.minimum(grid.lam, _VAST * spectrum.values.max(initial=1.0))
     # Members of one kind are solved once.
-    keys = [(sizes[r], own[r], lam[:, r].tobytes()) for r in range(k)]
-    distinct = list(dict.fromkeys(keys))
-    firsts, which = [keys.index(key) for key in distinct], [distinct.index(key) for key in keys]
+    traits = np.column_stack([sizes, own, lam.T])
+    _, firsts, which = np.unique(traits, axis=0, return_index=True, return_inverse=True)
     kinds = [_renormalise(spectrum, lam[:, r] * sizes[r] * M, sizes[r], grid.alpha * M * own[r]) for r in firsts]
     phi, psi = (np.stack(part, axis=1) for part in zip(*(U[:2] for U in kinds), strict=True))  # (G, kinds, n)
     x = phi / np.sqrt(own[firsts])[:, None]
@@ -166,12 +157,13 @@ def _block(M: int, spectrum: PowerSpectrum, ensemble: Ensemble, grid: GeneralGri
     spare, mixed, back, gap, doubt = np.transpose([U[2:] for U in kinds], (1, 2, 0))[..., which]
     left = ((phi * psi) @ e)[:, which]
     c = (phi @ e)[:, which]
-    one, shared = np.eye(k, dtype=bool), f / np.sqrt(outer(own))
+    one = np.eye(len(f), dtype=bool)
+    shared = f / np.sqrt(outer(own))
     returned = np.where(one, (back * left)[..., None], 0.0)  # the variance of a member over its projections
     # αMγ_rs, and αM(1 - γ_rs) from those of the members and from where they differ.
     product = np.where(one, trace + (mixed * back)[..., None], trace) * row_factors(f)
-    rooms, squares = (spare + mixed) / own, np.linalg.diagonal(trace) / own
-    room = np.add(*of_pairs(rooms)) + (1 - shared) * np.add(*of_pairs(squares))
+    squares = np.linalg.diagonal(trace) / own
+    room = np.add(*of_pairs((spare + mixed) / own)) + (1 - shared) * np.add(*of_pairs(squares))
     room = np.where(one, (gap / own)[..., None], (room + shared * unlike) / 2)
     E, gamma, *_ = pair_errors(grid, M, spectrum.rest + bias + returned, product, room)
     return E, c, output_products(grid, mean + returned, gamma, E), doubt

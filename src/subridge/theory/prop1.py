@@ -16,14 +16,14 @@ from typing import NamedTuple
 import numpy as np
 
 from subridge.arrays.types import BoolArray, FloatArray
-from subridge.model.aggregation import MemberMoments, Outputs, quotient
+from subridge.model.aggregation import MemberMoments, Outputs, of_pairs, quotient
 from subridge.model.ensemble import SubsetPlan
 from subridge.model.errors import CovarianceError, SubsetError, counted
 from subridge.model.problem import Problem
 from subridge.theory import rounding
 from subridge.theory.dense import dense_tables
-from subridge.theory.grid import GeneralGrid, output_products, readout, reciprocal, row_factors
-from subridge.theory.saddle_point import EPS, OrderParameters, effective_ridge, quiet
+from subridge.theory.grid import GeneralGrid, output_products, readout, row_factors
+from subridge.theory.saddle_point import EPS, OrderParameters, TwoArrays, effective_ridge, quiet
 from subridge.theory.tables import MemberTable, Tables, diagonal_tables, spiked_tables
 
 _AT_THRESHOLD = 4 * EPS
@@ -47,11 +47,9 @@ def tabulate(problem: Problem, plan: SubsetPlan, *, accurate: bool = True) -> Ta
         raise CovarianceError(
             f"signal_covariance has variances up to {scale:.3g}; rescale the data so that they lie in 1e-90 to 1e90"
         )
-    signal, noise = (
-        problem.signal_covariance.diagonal_plus_low_rank(),
-        problem.noise_covariance.diagonal_plus_low_rank(),
-    )
-    known_rank = None
+    signal = problem.signal_covariance.diagonal_plus_low_rank()
+    noise = problem.noise_covariance.diagonal_plus_low_rank()
+    known_rank = problem.n_features
     if signal is not None and noise is not None:
         variances = signal[0] + noise[0]
         rank = signal[1].shape[1] + noise[1].shape[1]
@@ -61,48 +59,43 @@ def tabulate(problem: Problem, plan: SubsetPlan, *, accurate: bool = True) -> Ta
         if plan.selects_features and np.ptp(variances) == 0 and 2 * rank < plan.subset_sizes.min():
             return spiked_tables(problem, plan, signal, noise)
         known_rank = rank + int(np.count_nonzero(variances))
-    return dense_tables(problem, plan, accurate=accurate, known_rank=known_rank)
+    return dense_tables(problem, plan, accurate=accurate, rank=known_rank)
 
 
 class Share(NamedTuple):
     """One member at G points."""
 
     kappa_bar: FloatArray  # effective ridge, shape (G,)
-    shares: tuple[FloatArray, FloatArray]  # φ and ψ, shape (G, n) each
+    shares: TwoArrays  # φ and ψ, shape (G, n) each
     pull: FloatArray  # λM/κ̄
     gap: FloatArray  # αM(1 - γ_rr)
-    trace: FloatArray  # αMγ_rr = Σφ_i²
     explained: FloatArray  # c_r = Σφ_i a_i²
-    power: FloatArray  # of the mean output, Σφ_i² a_i²
 
 
 def share(member: MemberTable, alpha: FloatArray, lam: FloatArray) -> Share:
     """Solve for κ̄ and say what is fitted, with αM(1 - γ_rr) = λM/κ̄ + Σφ_iψ_i, in which nothing cancels for λ ≥ 0."""
-    spectrum, M = member.spectrum, member.spectrum.n_features
+    spectrum = member.spectrum
     kappa_bar = effective_ridge(spectrum, alpha, lam)[0]
     phi, psi = spectrum.shares(kappa_bar)
     at_zero = kappa_bar == 0
-    pull = np.where(at_zero | np.isinf(kappa_bar), 0.0, lam * M / kappa_bar)
+    pull = np.where(at_zero | np.isinf(kappa_bar), 0.0, lam * spectrum.n_features / kappa_bar)
     gap = np.where(at_zero, spectrum.spare_samples(alpha), pull + (phi * psi) @ spectrum.counts)
-    gap = np.where(alpha == 0, 0.0, gap) if len(spectrum.values) else alpha * M
-    fitted = phi**2
-    return Share(
-        kappa_bar, (phi, psi), pull, gap, fitted @ spectrum.counts, phi @ member.squares, fitted @ member.squares
-    )
+    return Share(kappa_bar, (phi, psi), pull, gap, phi @ member.squares)
 
 
 def pair_bias(
-    tables: Tables,
-    pair: tuple[int, int],
-    shares: tuple[tuple[FloatArray, FloatArray], tuple[FloatArray, FloatArray]],
-    left: BoolArray,
+    tables: Tables, pair: tuple[int, int], shares: tuple[TwoArrays, TwoArrays], left: BoolArray
 ) -> FloatArray:
     """B_rs in the two forms of `tables`: from what infinite data leave at the points `left`, else from the signal."""
     (phi_r, psi_r), (phi_s, psi_s) = shares
-    of_pair, squares_r, squares_s = tables.pairs[pair], *(tables.members[i].squares for i in pair)
-    found, x, y = np.empty(left.shape, dtype=phi_r.dtype), phi_r[~left], phi_s[~left]
+    squares_r, squares_s = (tables.members[i].squares for i in pair)
+    of_pair = tables.pairs[pair]
+    found = np.empty(left.shape, dtype=phi_r.dtype)
+    x = phi_r[~left]
+    y = phi_s[~left]
     found[~left] = tables.signal_power - (x @ squares_r + y @ squares_s) + of_pair.cross(x, y)
-    x, y = psi_r[left], psi_s[left]
+    x = psi_r[left]
+    y = psi_s[left]
     found[left] = of_pair.left_over + x @ of_pair.left_over_r + y @ of_pair.left_over_s + of_pair.cross(x, y)
     return found
 
@@ -110,13 +103,18 @@ def pair_bias(
 def pair_errors(
     grid: GeneralGrid, n_features: int, bias: FloatArray, trace: FloatArray, gap: FloatArray
 ) -> tuple[FloatArray, ...]:
-    """E_rs of eq. 9 (GeneralErr), γ_rs, the noise and 1 - γ_rs from B_rs, αMγ_rs and αM(1 - γ_rs), (G, k, k) each."""
-    per_sample = reciprocal(grid.alpha * n_features)[:, None, None]
-    gamma, one = trace * per_sample, np.where(per_sample > 0, gap * per_sample, 1.0)
+    """E_rs of eq. 9 (GeneralErr), γ_rs, the noise and 1 - γ_rs from B_rs, αMγ_rs and αM(1 - γ_rs), (G, k, k) each.
+
+    The last is 1/(αM), and zero without data or with infinite data.
+    """
+    samples = grid.alpha[:, None, None] * n_features
+    per_sample = quotient(np.ones_like(samples), samples)
+    gamma = trace * per_sample
+    one = np.where(per_sample > 0, gap * per_sample, 1.0)
     noise = gamma * grid.zeta[:, None, None] ** 2 + readout(grid)
     # Without noise and with all features seen the bias vanishes faster than 1 - γ: the limit is 0.
     limit = np.where((bias == 0) & (noise == 0), 0.0, np.inf)
-    return np.where(abs(one) <= _AT_THRESHOLD, limit, (bias + noise) / one), gamma, noise, one
+    return np.where(abs(one) <= _AT_THRESHOLD, limit, (bias + noise) / one), gamma, noise, one, per_sample
 
 
 @quiet
@@ -126,19 +124,19 @@ def general_moments(
     """Moments of members and target on the grid's shape, and the bound of the pairs' rounding, shape (..., k, k).
 
     `outputs` asks for the moments of the outputs by themselves. Points that a quick decomposition does not settle are
-    computed again by an accurate one. Negative ridges always are, as they are checked against every direction.
+    computed again by an accurate one. Negative ridges need it at once, as they are checked against every direction.
     """
     tables = tabulate(problem, plan, accurate=False)
-    if tables.may_be_refined:
-        found = _errors(tables, grid._replace(lam=abs(grid.lam)), outputs=outputs)
-        settled = found[1].sum(axis=(-2, -1)) <= _GOOD_ENOUGH * abs(found[0].sum(axis=(-2, -1)))
-        vague = ~settled | (grid.lam < 0).any(axis=1).reshape(grid.shape)
-        if vague.any():
-            tables = tabulate(problem, plan)
-            for field, part in zip(found, _errors(tables, grid.part(vague.ravel()), outputs=outputs), strict=True):
-                field[vague] = part
-    else:
-        found = _errors(tables, grid, outputs=outputs)
+    if tables.may_be_refined and (grid.lam < 0).any():
+        tables = tabulate(problem, plan)
+    found = _errors(tables, grid, outputs=outputs)
+    E, doubt = (part.sum(axis=(-2, -1)) for part in found[:2])
+    vague = ~(doubt <= _GOOD_ENOUGH * abs(E))
+    if tables.may_be_refined and vague.any():
+        tables = tabulate(problem, plan)
+        again = _errors(tables, grid.part(vague.ravel()), outputs=outputs)
+        for field, part in zip(found, again, strict=True):
+            field[vague] = part
     pairs, bounds, c, *rest = found
     power = np.full(grid.shape, tables.signal_power)
     return MemberMoments(pairs, tables.signal_power - c, power, Outputs(c, *rest) if rest else None), bounds
@@ -154,75 +152,81 @@ def _errors(tables: Tables, grid: GeneralGrid, *, outputs: bool) -> list[FloatAr
 
 
 def _block(tables: Tables, grid: GeneralGrid, *, outputs: bool) -> tuple[FloatArray, ...]:
-    (G, k), members, M = grid.lam.shape, tables.members, tables.n_features
-    f, shared = np.diagonal(grid.rows), row_factors(grid.rows)
+    G, k = grid.lam.shape
+    f = np.diagonal(grid.rows)
+    shared = row_factors(grid.rows)
     seen = f * grid.alpha[:, None]
-    shares = [share(member, seen[:, r], grid.lam[:, r]) for r, member in enumerate(members)]
-    doubts = [
-        rounding.member_doubt(member, tables.pairs[r, r], shares[r], seen[:, r], tables.reach, sees_all=f[r] == 1)
-        for r, member in enumerate(members)
-    ]
-    own = [
-        np.maximum(pair_bias(tables, (r, r), (R.shares, R.shares), np.less_equal(*doubt.own)), 0.0)
-        for r, (R, doubt) in enumerate(zip(shares, doubts, strict=True))
-    ]
-    of_pairs = np.empty((5, G, k, k))
+    samples = grid.alpha * tables.n_features
+    shares = []
+    doubts = []
+    for r, member in enumerate(tables.members):
+        R = share(member, seen[:, r], grid.lam[:, r])
+        shares.append(R)
+        own = tables.pairs[r, r]
+        doubts.append(rounding.member_doubt(member, own, R, seen[:, r], tables.reach, sees_all=f[r] == 1))
+    doubt = rounding.MemberDoubt(*(np.stack(part, axis=-1) for part in zip(*doubts, strict=True)))
+    biases = [pair_bias(tables, (r, r), (R.shares,) * 2, np.less_equal(*doubts[r].own)) for r, R in enumerate(shares)]
+    own_bias = np.maximum(np.column_stack(biases), 0.0)
+    dleft, dwhole = rounding.bias_doubts(tables.of_pairs("slip"), np.sqrt(own_bias), doubt)
+    of_all = bias, trace, gap, tilted, D = np.zeros((5, G, k, k))
     for (r, s), pair in tables.pairs.items():
-        R, S, of_pair = shares[r], shares[s], (doubts[r], doubts[s])
-        (phi_r, _), (phi_s, _) = R.shares, S.shares
-        trace = shared[r, s] * pair.trace(phi_r, phi_s)  # αMγ_rs
-        gap = grid.alpha * M - trace  # αM(1 - γ_rs)
-        if pair.same:  # without a difference
-            x, y, alike = phi_r / np.sqrt(f[r]), phi_s / np.sqrt(f[s]), grid.rows[r, s] / np.sqrt(f[r] * f[s])
+        R, S = shares[r], shares[s]
+        phi_r, phi_s = R.shares[0], S.shares[0]
+        bias[:, r, s] = own_bias[:, r]
+        if r != s:
+            bias[:, r, s] = pair_bias(tables, (r, s), (R.shares, S.shares), (dleft <= dwhole)[:, r, s])
+        trace[:, r, s] = shared[r, s] * pair.trace(phi_r, phi_s)  # αMγ_rs
+        if pair.same:  # αM(1 - γ_rs) without a difference
+            x = phi_r / np.sqrt(f[r])
+            y = phi_s / np.sqrt(f[s])
+            alike = grid.rows[r, s] / np.sqrt(f[r] * f[s])
             apart = (1 - alike) * (x**2 + y**2) + alike * (x - y) ** 2
-            gap = 0.5 * (R.gap / f[r] + S.gap / f[s] + apart @ members[r].spectrum.counts)
-        if r == s:
-            bias, dbias, dgap = own[r], np.minimum(*doubts[r].own), doubts[r].gap
+            gap[:, r, s] = 0.5 * (R.gap / f[r] + S.gap / f[s] + apart @ tables.members[r].spectrum.counts)
         else:
-            dleft, dwhole = rounding.bias_doubts(pair.slip, (np.sqrt(own[r]), np.sqrt(own[s])), of_pair)
-            bias = pair_bias(tables, (r, s), (R.shares, S.shares), dleft <= dwhole)
-            dbias = np.minimum(dleft, dwhole)
-            dgap = rounding.gap_doubt(pair.same, (R, S), of_pair, gap)
-            if not pair.same:  # whitened directions are as uncertain in scale as their eigenvalues
-                off_r, off_s = (abs(phi) * members[i].doubt.theta for i, phi in ((r, phi_r), (s, phi_s)))
-                dgap = dgap + shared[r, s] * (pair.trace(off_r, abs(phi_s)) + pair.trace(abs(phi_r), off_s))
-        of_pairs[:, :, r, s] = of_pairs[:, :, s, r] = bias, dbias, trace, gap, dgap / min(f[r], f[s])
-    bias, dbias, trace, gap, dgap = of_pairs
-    E, gamma, noise, one = pair_errors(grid, M, bias, trace, gap)
-    per_sample = reciprocal(grid.alpha * M)[:, None, None]
-    dgamma = np.where(per_sample > 0, dgap, 0.0) * per_sample
-    bounds = rounding.pair_doubt(E, bias, noise, one, dbias, dgamma, grid.zeta[:, None, None] ** 2)
+            gap[:, r, s] = samples - trace[:, r, s]
+            # Whitened directions are as uncertain in scale as their eigenvalues.
+            off_r, off_s = (abs(phi) * tables.members[i].doubt.theta for i, phi in ((r, phi_r), (s, phi_s)))
+            tilted[:, r, s] = shared[r, s] * (pair.trace(off_r, abs(phi_s)) + pair.trace(abs(phi_r), off_s))
+        if outputs:
+            D[:, r, s] = pair.cross(phi_r, phi_s)
+        of_all[:, :, s, r] = of_all[:, :, r, s]
+    E, gamma, noise, one, per_sample = pair_errors(grid, tables.n_features, bias, trace, gap)
+    own_trace = np.linalg.diagonal(trace) * f
+    dgap = tilted + rounding.gap_doubt(tables.of_pairs("same"), gap, own_trace, doubt)
+    dgamma = np.where(per_sample > 0, dgap / np.minimum(*of_pairs(f)), 0.0) * per_sample
+    z2 = grid.zeta[:, None, None] ** 2
+    bounds = rounding.pair_doubt(E, bias, noise, one, np.minimum(dleft, dwhole), dgamma, z2)
     bounds = np.where(abs(one) <= _AT_THRESHOLD, 0.0, bounds)
     c = np.column_stack([R.explained for R in shares])
     if not outputs:
         return E, bounds, c
-    D = np.empty((G, k, k))
-    for (r, s), pair in tables.pairs.items():
-        D[:, r, s] = D[:, s, r] = pair.cross(shares[r].shares[0], shares[s].shares[0])
-    dF = rounding.product_doubt(shares, doubts, shared * per_sample, E + grid.zeta[:, None, None] ** 2, bounds, gamma)
-    dc = np.column_stack([doubt.explained for doubt in doubts])
+    dF = rounding.product_doubt(D, c, own_trace, doubt, shared * per_sample, gamma, E + z2, bounds)
     F = output_products(grid, D, gamma, E)
-    return E, bounds, c, F, dc, dF + 4 * EPS * readout(grid), np.full(G, 4 * EPS * tables.reach**2)
+    return E, bounds, c, F, doubt.explained, dF + 4 * EPS * readout(grid), np.full(G, 4 * EPS * tables.reach**2)
 
 
 @quiet
 def general_order_parameters(problem: Problem, plan: SubsetPlan, grid: GeneralGrid, *, throw: bool) -> OrderParameters:
     """Order parameters on the grid's shape: per-member fields (..., k), γ (..., k, k)."""
-    tables, shared, k = tabulate(problem, plan), row_factors(grid.rows), plan.n_members
-    fields, phi, gamma = [], [], np.empty((len(grid.alpha), k, k))
+    tables = tabulate(problem, plan)
+    shared = row_factors(grid.rows)
+    k = plan.n_members
+    fields, phi = [], []
     for r, member in enumerate(tables.members):
-        spectrum, lam, alpha = member.spectrum, grid.lam[:, r], grid.alpha * grid.rows[r, r]
+        spectrum = member.spectrum
+        lam = grid.lam[:, r]
+        alpha = grid.alpha * grid.rows[r, r]
         kappa_bar, found = effective_ridge(spectrum, alpha, lam, throw=throw)
         fitted, left = spectrum.shares(kappa_bar)
         q = left @ (spectrum.counts * spectrum.values / spectrum.n_features)
-        q_hat = 1.0 / kappa_bar
         # |λ(κ̄) - λ| relative to the larger of λ and ακ̄, the terms that cancel
         off = abs(spectrum.ridge(alpha, kappa_bar) - lam) / np.maximum(abs(lam), abs(alpha * kappa_bar))
         inner = np.isfinite(alpha) & np.isfinite(kappa_bar) & (kappa_bar != 0)
-        fields.append((lam + q, q, q_hat, found, np.where(inner, off, 0.0)))
+        fields.append((lam + q, q, 1.0 / kappa_bar, np.where(inner, off, 0.0), found))
         phi.append(fitted)
+    gamma = np.empty((len(grid.alpha), k, k))
     for (r, s), pair in tables.pairs.items():
         trace = pair.trace(phi[r], phi[s]) * shared[r, s]
         gamma[:, r, s] = gamma[:, s, r] = quotient(trace / tables.n_features, grid.alpha)
-    kappa, q, q_hat, status, off = (np.column_stack(part).reshape(*grid.shape, k) for part in zip(*fields, strict=True))
-    return OrderParameters(kappa, q, q_hat, None, gamma.reshape(*grid.shape, k, k), status, off)
+    kappa, q, q_hat, off, status = np.stack(fields, axis=-1).reshape(5, *grid.shape, k)
+    return OrderParameters(kappa, q, q_hat, None, gamma.reshape(*grid.shape, k, k), status > 0, off)

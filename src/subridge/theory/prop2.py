@@ -15,11 +15,11 @@ from typing import NamedTuple
 import numpy as np
 
 from subridge.arrays.types import FloatArray
-from subridge.model.aggregation import MemberMoments, Outputs, of_pairs, outer
+from subridge.model.aggregation import MemberMoments, Outputs, of_pairs, outer, quotient
 from subridge.model.errors import RidgeError
 from subridge.theory import rounding
 from subridge.theory.grid import EquicorrelatedGrid, output_products, readout
-from subridge.theory.saddle_point import EPS, OrderParameters, quiet
+from subridge.theory.saddle_point import EPS, OrderParameters, TwoArrays, quiet
 
 _INFINITE_DATA = 1e300  # above this B + root overflows, and 1/α is zero
 
@@ -66,7 +66,9 @@ def bulk(alpha: FloatArray, nu: FloatArray, t: FloatArray) -> Bulk:
 @quiet  # of few samples κ̄ may be beyond the floats
 def bulk_of_members(grid: EquicorrelatedGrid) -> tuple[Bulk, FloatArray]:
     """The share of its bulk that each member fits, and its effective ridge κ̄ = (a/ν)(1 - σ)/σ, shape (..., k)."""
-    a, alpha, nu = grid.a[..., None], grid.alpha[..., None] * grid.seen, grid.own
+    nu = grid.own
+    a = grid.a[..., None]
+    alpha = grid.alpha[..., None] * grid.seen
     # Without a bulk (c = 1, ω = 0) there is nothing to fit in it, for any ridge: σ = 0.
     found = bulk(alpha, nu, np.where(a == 0, np.inf, grid.lam * nu / a))
     # The sample ratio of a member that sees some of the rows is a product, whose rounding 1 - γ_rr amplifies.
@@ -76,18 +78,24 @@ def bulk_of_members(grid: EquicorrelatedGrid) -> tuple[Bulk, FloatArray]:
 
 
 def unaligned_bias(
-    b: FloatArray, pure: FloatArray, lost: FloatArray, nu: tuple[FloatArray, ...], free: tuple[FloatArray, FloatArray]
+    b: FloatArray, pure: FloatArray, lost: FloatArray, nu: tuple[FloatArray, ...], free: TwoArrays
 ) -> tuple[FloatArray, ...]:
     """Terms of I⁰_rs = b - (b²/a)(ν_rr σ_r + ν_ss σ_s - ν_rs σ_r σ_s), the bias of the teacher's part orthogonal to 1.
 
     They are sorted by features: those that neither member sees, and what noise and ridge leave of the rest. `pure` is
     b/a, `lost` ω²/a, `nu` is ν_rr, ν_ss, ν_rs and `free` is 1 - σ_r, 1 - σ_s.
     """
-    (nu_r, nu_s, nu_rs), (free_r, free_s) = nu, free
-    only_r, only_s, kept = nu_r - nu_rs, nu_s - nu_rs, b * pure
-    unseen = b * ((1 - nu_r) - only_s)
-    fitted = kept * (only_r * free_r), kept * (only_s * free_s), kept * (nu_rs * (free_r * free_s))
-    return (unseen, b * (nu_r + only_s) * lost, *fitted)
+    nu_r, nu_s, nu_rs = nu
+    free_r, free_s = free
+    only_s = nu_s - nu_rs
+    kept = b * pure
+    return (
+        b * ((1 - nu_r) - only_s),
+        b * (nu_r + only_s) * lost,
+        kept * ((nu_r - nu_rs) * free_r),
+        kept * (only_s * free_s),
+        kept * (nu_rs * (free_r * free_s)),
+    )
 
 
 def aligned_bias(
@@ -98,13 +106,13 @@ def aligned_bias(
     It does not depend on the ridge. `own` marks r = s, where ν_rs = ν_rr.
     """
     nu_r, nu_s, nu_rs = nu
-    per = np.where(own, 1.0, nu_rs / nu_s) / nu_r
-    return b * (np.where(own, 1 - nu_r, nu_rs - nu_r * nu_s) / np.where(own, nu_r, nu_r * nu_s)), omega2 * per
+    rest = np.where(own, (1 - nu_r) / nu_r, (nu_rs - nu_r * nu_s) / (nu_r * nu_s))
+    return b * rest, omega2 * (np.where(own, 1.0, nu_rs / nu_s) / nu_r)
 
 
 def missed_unaligned(b: FloatArray, gain: FloatArray, nu: FloatArray, sigma: FloatArray) -> FloatArray:
     """Power of the teacher's part orthogonal to 1 that a member misses; `gain` is b²/a."""
-    return np.asarray(b - gain * (nu * sigma))
+    return b - gain * (nu * sigma)
 
 
 @quiet
@@ -114,38 +122,44 @@ def equicorrelated_moments(grid: EquicorrelatedGrid, *, outputs: bool) -> tuple[
     The second bounds the absolute rounding error of the pairs, shape (..., k, k). `outputs` asks for the moments of the
     outputs by themselves. At finite M the teacher's part along 1 comes by the form uniform in T = s c M.
     """
-    shape, k, grid = grid.alpha.shape, grid.own.shape[-1], grid.lean()
+    shape = grid.alpha.shape
+    grid = grid.lean()
     found, kappa_bar = bulk_of_members(grid)
     fit, lack, lack_size = shares_along(grid, kappa_bar)
     b, a, omega2, alpha, z2, rho, L = (
         field[..., None, None]
         for field in (grid.b, grid.a, grid.omega2, grid.alpha, grid.zeta**2, grid.rho, grid.b + grid.T)
     )
-    is_finite, own, (nu_r, nu_s), nu_rs = np.isfinite(grid.T).all(), np.eye(k, dtype=bool), of_pairs(grid.own), grid.nu
+    is_finite = np.isfinite(grid.T).all()
+    nu = *of_pairs(grid.own), grid.nu
+    nu_r, nu_s, nu_rs = nu
+    own = np.eye(grid.nu.shape[-1], dtype=bool)
     pure = np.where(a > 0, b / a, 0.0)
     lost = np.where(a > 0, omega2 / a, 0.0)
-    bias, size = _sum(unaligned_bias(b, pure, lost, (nu_r, nu_s, nu_rs), of_pairs(found.free)))
+    bias, size = _sum(unaligned_bias(b, pure, lost, nu, of_pairs(found.free)))
     # The share that neither sees is a difference of fractions, whose own rounding counts.
     size = size + b * (abs(1 - nu_r) + abs(nu_s - nu_rs)) / 4
-    along, along_size = _sum(aligned_bias(b, omega2, (nu_r, nu_s, nu_rs), own))
+    along, along_size = _sum(aligned_bias(b, omega2, nu, own))
     along_size = np.where(own, along_size, along_size + 2 * b)
     if is_finite:  # I¹_rs uniform in T: I⁰_rs for T → 0 and I¹_rs for T → ∞
         fitted = outer(fit)
         along = fitted * along + L * outer(lack)
         along_size = fitted * along_size + L * outer(lack_size)
-    bias, size = mixed(rho, bias, along), mixed(rho, size, along_size)
     noise = gamma_of(grid, found) * z2 + readout(grid)
+    top = mixed(rho, bias, along) + noise
+    size = mixed(rho, size, along_size) + noise
     # 1 - γ_rs from those of the members and from where they differ, with y = σ/√f.
-    (y_r, y_s), common = of_pairs(found.sigma / np.sqrt(grid.seen)), nu_rs * (grid.rows / np.sqrt(outer(grid.seen)))
+    y_r, y_s = of_pairs(found.sigma / np.sqrt(grid.seen))
+    common = nu_rs * (grid.rows / np.sqrt(outer(grid.seen)))
     unlike = (nu_r - common) * y_r**2 + (nu_s - common) * y_s**2 + common * (y_r - y_s) ** 2
-    unlike = np.where(alpha > 0, unlike / alpha, 0.0)
-    gap = 0.5 * (np.add(*of_pairs(found.gap)) + unlike)
-    E = np.where(gap > 0, (bias + noise) / gap, np.where(bias + noise == 0, 0.0, np.inf))
+    gap = 0.5 * (np.add(*of_pairs(found.gap)) + quotient(unlike, alpha))
+    E = np.where(gap > 0, top / gap, np.where(top == 0, 0.0, np.inf))
     # For T → ∞ the power L = b + T along 1 is infinite, and what a member misses of it tends to u - b.
-    missed_along = L[..., 0] * lack if is_finite else kappa_bar + a[..., 0] / grid.own - b[..., 0]
-    missed = mixed(rho[..., 0], missed_unaligned(b[..., 0], (b * pure)[..., 0], grid.own, found.sigma), missed_along)
+    b = b[..., 0]
+    missed_along = L[..., 0] * lack if is_finite else kappa_bar + a[..., 0] / grid.own - b
+    missed = mixed(rho[..., 0], missed_unaligned(b, b * pure[..., 0], grid.own, found.sigma), missed_along)
     power = mixed(grid.rho, grid.b, grid.b + grid.T)
-    bounds = rounding.closed_form_doubt(found, E, size + noise, gap, z2)
+    bounds = rounding.closed_form_doubt(found, E, size, gap, z2)
 
     def whole(x: FloatArray) -> FloatArray:
         return np.array(np.broadcast_to(x, (*shape, *x.shape[len(shape) :])), order="C")
@@ -157,7 +171,7 @@ def equicorrelated_moments(grid: EquicorrelatedGrid, *, outputs: bool) -> tuple[
     return MemberMoments(whole(E), whole(missed), whole(power), known), whole(bounds)
 
 
-def _sum(terms: tuple[FloatArray, ...]) -> tuple[FloatArray, FloatArray]:
+def _sum(terms: tuple[FloatArray, ...]) -> TwoArrays:
     """The sum of the terms, and of their absolute values."""
     return np.asarray(sum(terms)), np.asarray(sum(map(abs, terms)))
 
@@ -169,26 +183,28 @@ def shares_along(grid: EquicorrelatedGrid, kappa_bar: FloatArray) -> tuple[Float
     The power along 1 is L = b + T with T = s c M, and u = κ̄ + a/ν. All have shape (..., k). With shares f_r fitted and
     l_r left, the bias along 1 is f_r f_s I¹_rs + L l_r l_s.
     """
-    T, own, b = grid.T[..., None], grid.own, grid.b[..., None]
-    extra = (b * (1 - own) + grid.omega2[..., None]) / own  # u - b - κ̄
-    whole = T + kappa_bar + grid.a[..., None] / own
-    blind, idle = np.isinf(whole), whole == 0  # no data, and nothing along 1
+    T, a, b, omega2 = (field[..., None] for field in (grid.T, grid.a, grid.b, grid.omega2))
+    extra = (b * (1 - grid.own) + omega2) / grid.own  # u - b - κ̄
+    whole = T + kappa_bar + a / grid.own
+    blind = np.isinf(whole)  # no data
+    idle = whole == 0  # nothing along 1
     fit = np.where(np.isinf(T), 1.0, np.where(blind | idle, 0.0, (b + T) / whole))
     parts = [np.where(idle, 0.0, (part + extra) / whole) for part in (kappa_bar, abs(kappa_bar))]
     return fit, *(np.where(blind, 1.0, part) for part in parts)
 
 
-def _outputs(grid: EquicorrelatedGrid, found: Bulk, fit: FloatArray, E: FloatArray) -> tuple[FloatArray, FloatArray]:
+def _outputs(grid: EquicorrelatedGrid, found: Bulk, fit: FloatArray, E: FloatArray) -> TwoArrays:
     """c_r and F_rs of the outputs by themselves: F_rs = D_rs + γ_rs (E_rs + ζ²) + δ_rs η_r², no term a difference.
 
     Orthogonal to 1, c = ν σ b²/a and D = ν_rs σ_r σ_s b²/a. Along it, with the shares f of `shares_along` and
     L = b + T, c = L f_r and D = f_r f_s (T + a ν_rs/(ν_rr ν_ss)).
     """
-    a, b, rho, T, own = *(field[..., None] for field in (grid.a, grid.b, grid.rho, grid.T)), grid.own
+    a, b, rho, T = (field[..., None, None] for field in (grid.a, grid.b, grid.rho, grid.T))
+    own = grid.own
     gain = np.where(a > 0, b**2 / a, 0.0)
-    both = T[..., None] + (a / own)[..., None] * grid.nu / own[..., None, :]
-    c = mixed(rho, gain * (own * found.sigma), (b + T) * fit)
-    D = mixed(rho[..., None], gain[..., None] * (grid.nu * outer(found.sigma)), outer(fit) * both)
+    both = T + a * (grid.nu / outer(own))
+    c = mixed(rho[..., 0], gain[..., 0] * (own * found.sigma), (b + T)[..., 0] * fit)
+    D = mixed(rho, gain * (grid.nu * outer(found.sigma)), outer(fit) * both)
     return c, output_products(grid, D, gamma_of(grid, found), E)
 
 
@@ -208,13 +224,12 @@ def mixed(rho: FloatArray, across: FloatArray, along: FloatArray) -> FloatArray:
 def equicorrelated_order_parameters(grid: EquicorrelatedGrid) -> OrderParameters:
     """Order parameters of Prop. 2 on the grid."""
     found, kappa_bar = bulk_of_members(grid)
-    a, shape = grid.a[..., None], kappa_bar.shape
+    a = grid.a[..., None]
     q = np.where(np.isinf(kappa_bar), a, kappa_bar * a / (kappa_bar + a / grid.own))
-    S, q_hat = 1.0 / (grid.own * kappa_bar + a), 1.0 / kappa_bar
     q = np.where((a == 0) | (kappa_bar == 0), 0.0, q)
-    return OrderParameters(
-        grid.lam + q, q, q_hat, S, gamma_of(grid, found), np.ones(shape, dtype=bool), np.zeros(shape)
-    )
+    S = 1.0 / (grid.own * kappa_bar + a)
+    status = np.ones(q.shape, dtype=bool)
+    return OrderParameters(grid.lam + q, q, 1.0 / kappa_bar, S, gamma_of(grid, found), status, np.zeros(q.shape))
 
 
 @quiet

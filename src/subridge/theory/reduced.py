@@ -17,7 +17,7 @@ from subridge.model.checks import common_shape, extended_non_negative, real_arra
 from subridge.model.errors import ParameterError
 from subridge.theory.prop2 import best_member_ridge, bulk, scaled_optimum
 from subridge.theory.rounding import warn_if_infinite
-from subridge.theory.saddle_point import quiet
+from subridge.theory.saddle_point import TwoArrays, quiet
 
 _LARGEST = 1e100  # of a noise-to-signal ratio, whose powers must be numbers
 _AT_THRESHOLD = 1e-12  # 1 - γ is a difference of numbers near one; below this it is rounding
@@ -67,13 +67,13 @@ def own_bias(nu: FloatArray, sigma: FloatArray, ratios: Ratios) -> FloatArray:
     _, rho2, _, W, _ = ratios
     along = (1 - nu) + W  # ν I¹_rr
     across = (1 - nu) + nu * (W + (1 - sigma) ** 2) / (1 + W)  # I⁰_rr, without a difference
-    return np.asarray((1 - rho2) * nu * across + rho2 * along)
+    return (1 - rho2) * nu * across + rho2 * along
 
 
 def cross_bias(nu: FloatArray, sigma: FloatArray, ratios: Ratios) -> FloatArray:
     """B_rr′ of two different members, all of their error, eq. 209 (ErrpReduced): without a shared feature γ = 0."""
     _, rho2, _, W, _ = ratios
-    return np.asarray((1 - rho2) * (1 - 2 * nu * sigma / (1 + W)) - rho2)
+    return (1 - rho2) * (1 - 2 * nu * sigma / (1 + W)) - rho2
 
 
 @quiet
@@ -112,7 +112,7 @@ def odds(nu: FloatArray, sigma: FloatArray, readout: FloatArray, ratios: Ratios)
     """
     alpha, _, _, W, Z = ratios
     e, m = 1 + W, nu * sigma
-    return np.asarray(W + e**2 * readout + (e**2 * Z + (e - m) ** 2 + m * (sigma - m)) / alpha)
+    return W + e**2 * readout + (e**2 * Z + (e - m) ** 2 + m * (sigma - m)) / alpha
 
 
 def reduced_risk(
@@ -256,7 +256,7 @@ def stationarity(
     """Zero where the error of the scaled mean is least in the ridge; negative where σ is too small."""
     e = 1 + W
     fitted = (alpha + e * (1 + Z)) * sigma - nu * sigma**2 - alpha
-    return np.asarray(nu**2 * sigma**3 * fitted - e * alpha * H * (alpha - 2 * nu * sigma**2))
+    return nu**2 * sigma**3 * fitted - e * alpha * H * (alpha - 2 * nu * sigma**2)
 
 
 def _best_scaled_overlap(nu: FloatArray, alpha: FloatArray, H: FloatArray, W: FloatArray, Z: FloatArray) -> FloatArray:
@@ -450,9 +450,7 @@ def _best_ridgeless(ratios: Ratios) -> FloatArray:
     alpha, H = ratios.alpha, ratios.H
     # Below the threshold H/k² = αC/(1-αk)².
     small = np.sqrt(H) / (alpha * np.sqrt(H) + np.sqrt(alpha * np.maximum(amplified(ratios), 0.0)))
-    small = np.where((alpha < 1) & np.isfinite(small), small, 1.0)
-    large = 1.0 / _best_fraction(ratios)
-    best = _best_beside_threshold(small, large, ratios, reduced_error)
+    best = _best_beside_threshold(small, 1.0 / _best_fraction(ratios), ratios, reduced_error)
     # k = ∞ is a candidate exactly where the curve beyond 1/α falls towards it, so it needs no comparison of its own;
     # without data it is the limit of the other branch.
     return np.where((alpha == 0) & (H > 0), np.inf, best)
@@ -504,7 +502,7 @@ def _best_beside_threshold(
 def amplified(ratios: Ratios) -> FloatArray:
     """C, what the interpolation threshold amplifies: the numerator of ν E_rr at the threshold ν = α, where γ = 1."""
     alpha, _, H, _, Z = ratios
-    return np.asarray(own_bias(alpha, _ONE, ratios) + alpha * (H + Z))
+    return own_bias(alpha, _ONE, ratios) + alpha * (H + Z)
 
 
 @quiet
@@ -530,7 +528,7 @@ def slope_beyond(x: FloatArray, *given: FloatArray) -> FloatArray:
     r = own_bias(x, _ONE, ratios) + x * (H + x * y * Z)
     dr = (1 - rho2) * (1 - 2 * S * x) - rho2 + H + 2 * x * y * Z
     dl = -cross_bias(x, _ONE, ratios) - 2 * (1 - x) * (1 - rho2) * S
-    return np.asarray((dr * gap + y * r) / gap**2 + dl)
+    return (dr * gap + y * r) / gap**2 + dl
 
 
 def _best_at_optimal_ridge(flat: Ratios) -> FloatArray:
@@ -570,7 +568,7 @@ def _optimum(nu: FloatArray, ratios: Ratios) -> FloatArray:
     return scaled_optimum(_ONE, 1 + ratios.W, nu, ratios.rho2, ratios.H + ratios.Z)
 
 
-def _integer_minimum(f: Callable[[FloatArray, Ratios], FloatArray], flat: Ratios) -> tuple[FloatArray, FloatArray]:
+def _integer_minimum(f: Callable[[FloatArray, Ratios], FloatArray], flat: Ratios) -> TwoArrays:
     """Smallest minimiser over k = 1, 2, ..., ∞ of ``f(1/k, ratios)`` at n points, and the minimum, shape (n,) each.
 
     A net brackets every valley. Between its neighbours a function has a single valley, whose floor halving finds. Every

@@ -14,17 +14,17 @@ from subridge.model.errors import ParameterError
 from subridge.model.problem import EquicorrelatedProblem, Problem
 from subridge.model.shift import TestLaw, moments_at_test
 from subridge.theory.dead import probability_of
-from subridge.theory.grid import EquicorrelatedGrid, GeneralGrid, check_description
+from subridge.theory.grid import EquicorrelatedGrid, GeneralGrid, check_description, leading_shape
 from subridge.theory.landscape import STEP, Landscape, equicorrelated_landscape, general_landscape
 from subridge.theory.prop1 import general_moments, tabulate
 from subridge.theory.prop2 import best_member_ridge
-from subridge.theory.saddle_point import EPS, quiet
+from subridge.theory.saddle_point import EPS, TwoArrays, quiet
 from subridge.theory.shifted import tables_on_test
 
 # function(x, rows): values and slopes at x of the independent problems `rows`
-Line: TypeAlias = Callable[[FloatArray, IntArray], tuple[FloatArray, FloatArray]]
+Line: TypeAlias = Callable[[FloatArray, IntArray], TwoArrays]
 # function(x, direction, rows): the same for several variables, with the slopes along a direction
-Field: TypeAlias = Callable[[FloatArray, FloatArray, IntArray], tuple[FloatArray, FloatArray]]
+Field: TypeAlias = Callable[[FloatArray, FloatArray, IntArray], TwoArrays]
 
 _SCAN_BLOCK = 4096  # problems × scan points evaluated in one call: enough to hide Python, little enough for memory
 _NEWTON_STEPS, _HALVINGS = 60, 40
@@ -121,11 +121,10 @@ def optimal_ridge(
             "sr.risk(..., test=test, ridges=ridges)"
         )
     if isinstance(problem, EquicorrelatedProblem) and scope == "member" and test is None:
-        grid = EquicorrelatedGrid.of(problem, ensemble, np.ones(()))
+        given = extended_non_negative("sample_ratio", 1.0 if sample_ratio is None else sample_ratio)
+        grid = EquicorrelatedGrid.of(problem, ensemble, given)
         a, b, rho2, z2 = (field[..., None] for field in (grid.a, grid.b, grid.rho2, grid.zeta**2))
-        best = best_member_ridge(b, a, grid.own, rho2, z2 + grid.eta**2)
-        shape = () if sample_ratio is None else extended_non_negative("sample_ratio", sample_ratio).shape
-        return np.broadcast_to(best, np.broadcast_shapes((*shape, 1), best.shape)).copy()
+        return best_member_ridge(b, a, grid.own, rho2, z2 + grid.eta**2)
     if sample_ratio is None:
         raise ParameterError(f"sample_ratio is needed for scope={scope!r}: the optimum depends on it; give α = P/M")
     alpha = extended_non_negative("sample_ratio", sample_ratio)
@@ -139,16 +138,16 @@ def optimal_ridge(
         return np.reshape(
             [_space_optimum(problem, ensemble, float(each)) for each in alpha.flat], (*alpha.shape, ensemble.n_members)
         )
-    shape, landscape = landscape_of(problem, ensemble, alpha, test=test)
+    shape = leading_shape(problem, ensemble, alpha)
+    landscape = landscape_of(problem, ensemble, alpha, test=test)
     G, k = landscape.floor.shape
     if not G:
         return np.zeros((*shape, 1 if scope == "ensemble" else k))
     if scope == "ensemble":
         found = _common_optimum(landscape)[:, None]
     else:
-        found = np.stack(
-            [member_optimum(landscape_of(problem, ensemble, alpha, r, test)[1]) for r in range(k)], axis=-1
-        )
+        alone = (landscape_of(problem, ensemble, alpha, r, test) for r in range(k))
+        found = np.column_stack([member_optimum(each) for each in alone])
     if scope == "joint":
         found = _joint_optimum(landscape, _common_optimum(landscape), found)
     return found.reshape(*shape, found.shape[-1])
@@ -160,8 +159,8 @@ def landscape_of(
     alpha: FloatArray,
     member: int | None = None,
     test: TestLaw | None = None,
-) -> tuple[tuple[int, ...], Landscape]:
-    """The shape of the grid of a call, and the error on it: of the ensemble, or of one member alone."""
+) -> Landscape:
+    """The error on the grid of a call: of the ensemble, or of one member alone."""
     given = ensemble.aggregation
     aggregation = given if member is None and isinstance(given, LinearAggregation) else Mean()
     own = slice(None) if member is None else slice(member, member + 1)
@@ -171,13 +170,11 @@ def landscape_of(
         if member is not None:
             tables = tables._replace(members=tables.members[own], pairs={(0, 0): tables.pairs[member, member]})
         at = None if test is None else tables_on_test(problem, ensemble.plan, moments_at_test(problem, test))
-        return flat.shape, general_landscape(
-            tables,
-            flat._replace(eta=flat.eta[:, own], rows=flat.rows[own, own]),
-            aggregation,
-            at if at is None or member is None else at.of_member(member),
-        )
-    grid = EquicorrelatedGrid.of(problem, ensemble, alpha)
+        if at is not None and member is not None:
+            at = at.of_member(member)
+        flat = flat._replace(eta=flat.eta[:, own], rows=flat.rows[own, own])
+        return general_landscape(tables, flat, aggregation, at)
+    grid = EquicorrelatedGrid.of(problem, ensemble, alpha).flat()
     if (grid.a == 0).any():
         raise ParameterError("at correlation=1 without feature noise the error does not depend on the ridge")
     failing = 0.0 if test is None else probability_of(test)
@@ -186,28 +183,29 @@ def landscape_of(
             "the error of an aligned target is infinite where features fail and M → ∞; make a Problem by "
             "problem.realise(n_features, seed)"
         )
-    points = grid.flat()
-    points = points._replace(nu=points.nu[:, own, own], eta=points.eta[:, own], rows=points.rows[:, own, own])
-    return grid.alpha.shape, equicorrelated_landscape(points, aggregation, failing)
+    grid = grid._replace(nu=grid.nu[:, own, own], eta=grid.eta[:, own], rows=grid.rows[:, own, own])
+    return equicorrelated_landscape(grid, aggregation, failing)
 
 
 def _space_optimum(problem: Problem, spaces: Ensemble, alpha: float) -> FloatArray:
     """The ridge of each space that one model on all of them needs, shape (k,); inf where it is better left out."""
-    k, noise = spaces.n_members, spaces.readout_noise.max(axis=-1, keepdims=True)
+    k = spaces.n_members
+    noise = spaces.readout_noise.max(axis=-1, keepdims=True)
+
+    def banded(ridges: FloatArray) -> Ensemble:
+        return Ensemble(spaces.plan.banded(ridges), 1.0, noise)
 
     def error(logarithms: FloatArray) -> float:
-        model = Ensemble(spaces.plan.banded(np.exp(logarithms)), 1.0, noise)
-        moments, _ = general_moments(
-            problem, model.plan, GeneralGrid.of(problem, model, np.array(alpha)), outputs=False
-        )
+        model = banded(np.exp(logarithms))
+        grid = GeneralGrid.of(problem, model, np.array(alpha))
+        moments, _ = general_moments(problem, model.plan, grid, outputs=False)
         return float(moments.pairs[..., 0, 0].sum())
 
-    common = member_optimum(
-        landscape_of(problem, Ensemble(spaces.plan.banded(np.ones(k)), 1.0, noise), np.array(alpha))[1]
-    )
+    common = member_optimum(landscape_of(problem, banded(np.ones(k)), np.array(alpha)))
     start = np.full(k, np.log(np.clip(common[0], *_RIDGES)))
-    found = minimize(error, start, method="L-BFGS-B", bounds=[(start[0] - _APART, start[0] + _APART)] * k, tol=1e-13)
-    best = found.x
+    bounds = [(start[0] - _APART, start[0] + _APART)] * k
+    # Differences over a shorter step drown in the rounding of the error.
+    best = minimize(error, start, method="L-BFGS-B", bounds=bounds, tol=1e-13, options={"eps": 1e-6}).x
     for s in range(k):
         without = np.where(np.arange(k) == s, start + _APART, best)
         best = without if error(without) <= error(best) * (1 + 1e-9) else best
@@ -223,9 +221,10 @@ def _scan_points(scales: FloatArray) -> FloatArray:
 
 def member_optimum(landscape: Landscape) -> FloatArray:
     """Minimum over κ̄ of a single member, as a ridge, shape (G,)."""
-    low, points = landscape.floor, _scan_points(landscape.scales)
+    low = landscape.floor
+    points = _scan_points(landscape.scales)
 
-    def error(z: FloatArray, rows: IntArray) -> tuple[FloatArray, FloatArray]:
+    def error(z: FloatArray, rows: IntArray) -> TwoArrays:
         distance = np.exp(z)[:, None]
         return landscape.error(low[rows] + distance, distance, rows)
 
@@ -235,12 +234,13 @@ def member_optimum(landscape: Landscape) -> FloatArray:
 
 def _common_optimum(landscape: Landscape) -> FloatArray:
     """Minimum over a ridge common to all members, shape (G,)."""
-    lowest, alpha = landscape.ridge(landscape.floor, slice(None)).max(axis=1), landscape.grid.alpha
+    lowest = landscape.ridge(landscape.floor, slice(None)).max(axis=1)
+    alpha = landscape.grid.alpha
     # Ridges are of the size of α times an eigenvalue, and distances from a deep floor of the floor's own.
-    scales, deep = landscape.scales.ravel(), abs(lowest)
-    points = _scan_points(np.concatenate([scales, scales * alpha.min(), scales * alpha.max(), deep[deep > 0]]))
+    sizes = np.outer([1.0, alpha.min(), alpha.max()], landscape.scales)
+    points = _scan_points(np.append(sizes, abs(lowest[lowest != 0])))
 
-    def error(z: FloatArray, rows: IntArray) -> tuple[FloatArray, FloatArray]:
+    def error(z: FloatArray, rows: IntArray) -> TwoArrays:
         distance = np.exp(z)
         lam = np.broadcast_to((lowest[rows] + distance)[:, None], (len(rows), landscape.floor.shape[1]))
         kappa_bar = landscape.kappa_bar(lam, rows)
@@ -260,11 +260,14 @@ def _joint_optimum(landscape: Landscape, common: FloatArray, alone: FloatArray) 
     The landscape has several wells and saddles: a member may be better left out, and members that see the same features
     make symmetric points stationary without being least. So descent starts from many points, and the lowest end counts.
     """
-    low, points = landscape.floor, _scan_points(landscape.scales)
-    (G, k), rows, first, last = low.shape, np.arange(len(low)), points[0], points[-1]
+    low = landscape.floor
+    G, k = low.shape
+    rows = np.arange(G)
+    points = _scan_points(landscape.scales)
+    first, last = points[[0, -1]]
     scale = landscape.signal + landscape.grid.zeta**2 + (landscape.grid.eta**2).mean(axis=1) + 1e-300  # of the error
 
-    def error(z: FloatArray, direction: FloatArray, rows: IntArray) -> tuple[FloatArray, FloatArray]:
+    def error(z: FloatArray, direction: FloatArray, rows: IntArray) -> TwoArrays:
         distance = np.exp(np.clip(z, first, last))
         return landscape.error(low[rows] + distance, distance * direction, rows)
 
@@ -289,9 +292,10 @@ def _joint_optimum(landscape: Landscape, common: FloatArray, alone: FloatArray) 
     z, reached = minimise_jointly(error, np.clip(np.concatenate(starts), first, last), every, scale[every])
     reached = np.where(np.isfinite(reached), reached, np.inf).reshape(-1, G)
     best = z.reshape(-1, G, k)[np.argmin(reached, axis=0), rows]
-    ridge, least = (landscape.ridge(x, slice(None)) for x in (low + np.exp(best), low))
+    ridge = landscape.ridge(low + np.exp(best), slice(None))
     # At the floor a member's error is infinite and its weight zero: that leaves it out too.
-    return np.where((best > last - np.log(1e2)) | (ridge <= least), np.inf, ridge)
+    left_out = (best > last - np.log(1e2)) | (ridge <= landscape.ridge(low, slice(None)))
+    return np.where(left_out, np.inf, ridge)
 
 
 def _lowest_of_net(error: Field, scales: FloatArray, last: float, shape: tuple[int, int]) -> list[FloatArray]:
@@ -311,7 +315,7 @@ def _lowest_of_net(error: Field, scales: FloatArray, last: float, shape: tuple[i
     return starts
 
 
-def _scan(function: Line, points: FloatArray, n: int) -> tuple[FloatArray, FloatArray]:
+def _scan(function: Line, points: FloatArray, n: int) -> TwoArrays:
     """Values and slopes of n functions at m points common to all, shape (m, n) each; inf where there is no value."""
     rows, together, parts = np.arange(n), max(1, _SCAN_BLOCK // n), []
     for start in range(0, len(points), together):
@@ -349,15 +353,13 @@ def minimise_on_line(function: Line, points: FloatArray, n: int, noise: FloatArr
         root = np.where(found.success, found.x, points[which])
         value = function(root, row)[0]
         enough = lowest + 1e-15 * abs(lowest) + noise
-        for i in np.argsort(-value, kind="stable"):  # the lowest is written last
-            if value[i] <= enough[row[i]]:
-                x[row[i]] = root[i]
+        order = np.argsort(-value, kind="stable")  # the lowest is written last
+        deep = order[value[order] <= enough[row[order]]]
+        x[row[deep]] = root[deep]
     return x
 
 
-def minimise_jointly(
-    function: Field, start: FloatArray, rows: IntArray, scale: FloatArray
-) -> tuple[FloatArray, FloatArray]:
+def minimise_jointly(function: Field, start: FloatArray, rows: IntArray, scale: FloatArray) -> TwoArrays:
     """Newton's method on n functions of k variables, with |eigenvalues| of the Hessian, so that it descends.
 
     It starts at x, shape (n, k), of the problems `rows`. `scale`, shape (n,), positive, is the size of the terms of a
@@ -366,7 +368,7 @@ def minimise_jointly(
     """
     n, k = start.shape
 
-    def gradients(x: FloatArray, of: IntArray) -> tuple[FloatArray, FloatArray]:
+    def gradients(x: FloatArray, of: IntArray) -> TwoArrays:
         """Values and gradients at x of the problems `of`."""
         values, slopes = function(np.tile(x, (k, 1)), np.repeat(np.eye(k), len(x), axis=0), np.tile(of, k))
         return values[: len(x)], slopes.reshape(k, len(x)).T
@@ -392,13 +394,15 @@ def minimise_jointly(
             fall = value[live] - reached
             # Near the minimum the fall drowns in rounding; there a smaller slope at an equal value is progress enough.
             flatter = abs(turned).max(axis=1) <= 0.9 * abs(downhill).max(axis=1)
-            enough = fall >= -1e-4 * np.einsum("gi,gi->g", step, downhill)
+            enough = fall >= -1e-4 * (step * downhill).sum(axis=1)
             enough |= (fall >= -1e-14 * abs(value[live])) & flatter
             enough &= np.isfinite(reached)
             if enough.all():
                 break
             step[~enough] /= 2
         done = live[enough]
-        x[done], value[done], gradient[done] = (x[live] + step)[enough], reached[enough], turned[enough]
+        x[done] += step[enough]
+        value[done] = reached[enough]
+        gradient[done] = turned[enough]
         live = done
     return x, value

@@ -16,10 +16,10 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from subridge.arrays.types import FloatArray
+from subridge.arrays.types import BoolArray, FloatArray
 from subridge.model.aggregation import of_pairs, outer
 from subridge.model.errors import AccuracyWarning, InfiniteRiskWarning
-from subridge.theory.saddle_point import EPS
+from subridge.theory.saddle_point import EPS, TwoArrays
 from subridge.theory.tables import MemberTable, PairTable
 
 if TYPE_CHECKING:
@@ -35,9 +35,9 @@ _READ = 1e-8  # relative error above which a caller is told
 
 
 class MemberDoubt(NamedTuple):
-    """Errors of one member at G points, shape (G,) each.
+    """Errors of members at G points, shape (G,) of one member and (G, k) of all.
 
-    Those of the bias are two, for its forms from what infinite data leave and from the whole signal.
+    Those of the bias are two, for its forms from what infinite data leave and from the whole signal, on a first axis.
     """
 
     gap: FloatArray  # of αM(1 - γ_rr)
@@ -47,8 +47,8 @@ class MemberDoubt(NamedTuple):
     turned: FloatArray  # change of the residual by the error of κ̄
     residual: FloatArray  # further change of the residual
     explained: FloatArray  # of c_r = Σφ_i a_i²
-    roots: tuple[FloatArray, FloatArray]  # of the errors of the bias that are independent of the residual
-    own: tuple[FloatArray, FloatArray]  # of B_rr
+    roots: FloatArray  # of the errors of the bias that are independent of the residual
+    own: FloatArray  # of B_rr
 
 
 def member_doubt(
@@ -58,85 +58,109 @@ def member_doubt(
 
     The sample ratio of a member that does not see all rows is a product, and rounded.
     """
-    c, table, (phi, psi), kappa_bar = member.spectrum.counts, member.doubt, share.shares, share.kappa_bar
-    theta, few, pull = table.theta, table.alignment, abs(share.pull)
-    samples, spare = alpha * member.spectrum.n_features, member.spectrum.spare_samples(alpha)
-    at_zero, negative = kappa_bar == 0, kappa_bar < 0
-    mixed, free, squares = abs(phi * psi), psi**2, phi**2
+    table = member.doubt
+    theta = table.theta
+    c = member.spectrum.counts
+    kappa_bar = share.kappa_bar
+    at_zero = kappa_bar == 0
+    negative = kappa_bar < 0
+    pull = abs(share.pull)
+    phi, psi = share.shares
+    mixed = abs(phi * psi)
+    free = psi**2
+    squares = phi**2
     steep = np.maximum(1.0, abs(phi - psi)) if negative.any() else 1.0
+    sliding = mixed * steep
     # share of the dropped directions fitted if each is as large as it may be
     lost = np.where(at_zero, 1.0, table.dropped_size / (abs(kappa_bar) + table.dropped_size))
     lost = table.dropped * np.where(np.isinf(kappa_bar), 0.0, lost)
-    spread = mixed @ (c * theta) + lost
-    fitted = squares @ (c * theta) + lost
-    terms = np.minimum(samples, abs(psi) @ c + abs(spare) + pull) if sees_all else samples
-    spare = spare if sees_all else samples
+    off = c * theta
+    spread = mixed @ off + lost
+    fitted = squares @ off + lost
+    samples = alpha * member.spectrum.n_features
+    spare = abs(member.spectrum.spare_samples(alpha)) if sees_all else samples
+    terms = np.minimum(samples, abs(psi) @ c + spare + pull)
     kappa = np.where(at_zero | np.isinf(kappa_bar), 0.0, (spread + 4 * EPS * terms) / share.gap)
-    gap = (mixed * steep) @ (c * theta) + lost + kappa * (pull + (mixed * steep) @ c) + 4 * EPS * (pull + mixed @ c)
-    gap = np.where(at_zero, 2 * EPS * abs(spare) + lost, gap) if len(c) else np.zeros(len(alpha))
-    noisy, loadings, solved = theta * member.squares, np.sqrt(member.squares), theta * table.solved**2
-    second = float((c * theta).sum() * few**2 * solved.sum())
-    mixing = few * np.sqrt((mixed * steep) @ noisy)
+    gap = sliding @ off + lost + kappa * (pull + sliding @ c) + 4 * EPS * (pull + mixed @ c)
+    gap = np.where(at_zero, 2 * EPS * spare + lost, gap)
+    loads = member.squares
+    noisy = theta * loads
+    noisier = theta * noisy
+    solved = theta * table.solved**2
+    few = table.alignment
+
+    def added(weights: FloatArray) -> FloatArray:
+        return few * np.sqrt(weights @ noisy)
+
+    second = float(off.sum() * few**2 * solved.sum())
+    mixing = added(sliding)
+    slips = free @ table.slip**2
+    residual = np.sqrt(slips) + np.sqrt(second) + np.sqrt(spread) * mixing
+    residual = residual + few * (np.sqrt(fitted) * np.sqrt(squares @ solved) + 2 * np.sqrt(free @ noisier))
     hidden = np.sqrt(lost * pair.left_over)
-    residual = np.sqrt(free @ table.slip**2) + np.sqrt(second) + np.sqrt(spread) * mixing
-    residual = residual + few * (np.sqrt(fitted) * np.sqrt(squares @ solved) + 2 * np.sqrt(free @ (theta * noisy)))
-    left = few * np.sqrt((free * steep) @ noisy) + np.sqrt(EPS) * table.size + hidden
-    whole = few * np.sqrt((squares * steep) @ noisy) + np.sqrt(EPS) * reach + hidden
+    left = added(free * steep) + np.sqrt(EPS) * table.size + hidden
+    whole = added(squares * steep) + np.sqrt(EPS) * reach + hidden
     # What small directions take from the dropped ones, which they cannot be told from.
     faint = (member.spectrum.values <= table.blurred) & (table.dropped > 0)
     blur = 4 * (abs(phi[:, faint]) @ np.sqrt(noisy[faint])) * np.sqrt(pair.left_over)
-    either = blur + 2 * kappa * ((mixed * abs(psi)) @ member.squares)
-    own_left = 2 * left**2 + 2 * few * np.sqrt((free * mixed * steep) @ noisy) * mixing + second + free @ table.slip**2
-    own_left = own_left + 2 * (free @ (loadings * table.slip) + abs(psi) @ (loadings * table.drift)) + pair.slip
+    either = blur + 2 * kappa * ((mixed * abs(psi)) @ loads)
+    own_left = 2 * left**2 + 2 * added(free * sliding) * mixing + second + slips + pair.slip + either
+    slipping = np.sqrt(loads) * table.slip
+    own_left = own_left + 2 * (free @ slipping + abs(psi) @ (np.sqrt(loads) * table.drift))
     # The residual of a fit still projects a little on the directions, which enters through the share fitted.
-    own_left = own_left + 2 * mixed @ abs(pair.left_over_r) + either
-    slipped = 2 * abs(phi) @ (loadings * table.slip)
+    own_left = own_left + 2 * mixed @ abs(pair.left_over_r)
+    slipped = 2 * abs(phi) @ slipping
     own_whole = 4 * EPS * reach**2 + 3 * whole**2 + either + slipped
-    unsure = (np.max(abs(phi) * theta, axis=1, initial=0.0) > _UNSURE) | (negative & (lost > 0))
     # Directions that are off by θ meet the other member's whole signal, which for the member itself cancels.
-    tilted = 2 * few * np.sqrt(squares @ (theta * noisy)) * reach
-    more = _MORE if table.dropped or (theta > _NEARLY_SINGULAR).any() else 1.0
-    explained = (abs(phi) * steep) @ (few**2 * noisy + 8 * EPS * member.squares) + kappa * (mixed @ member.squares)
-    roots = left + np.sqrt(blur), np.sqrt((whole + np.sqrt(blur)) ** 2 + tilted + slipped)
+    tilted = 2 * few * np.sqrt(squares @ noisier) * reach
+    left = left + np.sqrt(blur)
+    whole = np.sqrt((whole + np.sqrt(blur)) ** 2 + tilted + slipped)
+    explained = (abs(phi) * steep) @ (few**2 * noisy + 8 * EPS * loads) + kappa * (mixed @ loads)
+    explained = explained + slipped + blur + lost * pair.left_over
     sharp = _MORE if (theta > _NEARLY_SINGULAR).any() else 1.0
-    left, own_left = (np.where(unsure, np.inf, more * x) for x in (roots[0], own_left))
-    whole, own_whole = (np.where(unsure, np.inf, sharp * x) for x in (roots[1], own_whole))
+    more = _MORE if table.dropped else sharp
+    unsure = (np.max(abs(phi) * theta, axis=1, initial=0.0) > _UNSURE) | (negative & (lost > 0))
+    unknown = np.where(unsure, np.inf, 0.0)
     # What infinite data leave may be the loadings of directions that are too small to be seen.
     unseen = np.where(at_zero, 0.0, pair.left_over * (table.dropped > 0))
-    left, own_left = left + np.sqrt(unseen), own_left + unseen
     return MemberDoubt(
         gap,
         spread,
         fitted,
         kappa * np.sqrt(mixed**2 @ c),
-        kappa * np.sqrt(mixed**2 @ member.squares),
+        kappa * np.sqrt(mixed**2 @ loads),
         more * residual,
-        2 * (explained + slipped + blur + lost * pair.left_over),
-        (left, whole),
-        (own_left, own_whole),
+        2 * explained,
+        np.array([more * left + np.sqrt(unseen) + unknown, sharp * whole + unknown]),
+        np.array([more * own_left + unseen + unknown, sharp * own_whole + unknown]),
     )
 
 
-def gap_doubt(
-    same: bool, shares: tuple["Share", "Share"], doubts: tuple[MemberDoubt, MemberDoubt], gap: FloatArray
-) -> FloatArray:
-    """Error of αM(1 - γ_rs) of two members."""
-    (R, S), (dR, dS) = shares, doubts
-    found = dR.spread + dS.spread + dR.moved * np.sqrt(S.trace) + dS.moved * np.sqrt(R.trace)
-    if same:
-        return found + 0.5 * (dR.gap + dS.gap) + 4 * EPS * gap
-    return np.asarray(found + 2 * np.sqrt(dR.fitted * dS.fitted) + 4 * EPS * (gap + 2 * np.sqrt(R.trace * S.trace)))
+def _crossed(x: FloatArray, y: FloatArray) -> FloatArray:
+    """x_r y_s + x_s y_r of every pair of members."""
+    product = x[..., None] * y[..., None, :]
+    return product + product.mT
 
 
-def bias_doubts(
-    slip: float, residuals: tuple[FloatArray, FloatArray], doubts: tuple[MemberDoubt, MemberDoubt]
-) -> tuple[FloatArray, FloatArray]:
-    """Errors of B_rs of two members in its two forms, left over and whole; `residuals` are e_r and e_s."""
-    (e_r, e_s), (dR, dS) = residuals, doubts
-    (left_r, whole_r), (left_s, whole_s) = dR.roots, dS.roots
-    turned = dR.turned * e_s + dS.turned * e_r
-    left = slip + dR.residual * e_s + dS.residual * e_r + 2 * (left_r + left_s) ** 2
-    return turned + left, turned + 2 * (whole_r**2 + whole_s**2 + whole_r * whole_s)
+def gap_doubt(same: BoolArray, gap: FloatArray, trace: FloatArray, doubt: MemberDoubt) -> FloatArray:
+    """Error of αM(1 - γ_rs) of all pairs, (G, k, k), from αMγ_rr, (G, k); `same`, (k, k), marks members that are alike.
+
+    Directions of members that are not alike add errors of their own.
+    """
+    root = np.sqrt(trace)
+    found = np.add(*of_pairs(doubt.spread)) + _crossed(doubt.moved, root) + 4 * EPS * gap
+    alike = np.add(*of_pairs(doubt.gap)) / 2
+    apart = 2 * np.sqrt(outer(doubt.fitted)) + 8 * EPS * outer(root)
+    return np.where(np.eye(len(same), dtype=bool), doubt.gap[..., None], found + np.where(same, alike, apart))
+
+
+def bias_doubts(slip: FloatArray, residuals: FloatArray, doubt: MemberDoubt) -> FloatArray:
+    """Errors of B_rs of all pairs in its two forms, left over and whole, (2, G, k, k); `residuals` are e_r, (G, k)."""
+    (left_r, whole_r), (left_s, whole_s) = of_pairs(doubt.roots)
+    turned = _crossed(doubt.turned, residuals)
+    left = slip + _crossed(doubt.residual, residuals) + 2 * (left_r + left_s) ** 2
+    whole = 2 * (whole_r**2 + whole_s**2 + whole_r * whole_s)
+    return np.where(np.eye(len(slip), dtype=bool), doubt.own[..., None], [turned + left, turned + whole])
 
 
 def pair_doubt(
@@ -157,21 +181,23 @@ def pair_doubt(
 
 
 def product_doubt(
-    shares: list["Share"],
-    doubts: list[MemberDoubt],
+    D: FloatArray,
+    explained: FloatArray,
+    trace: FloatArray,
+    doubt: MemberDoubt,
     per_sample: FloatArray,
+    gamma: FloatArray,
     value: FloatArray,
     dvalue: FloatArray,
-    gamma: FloatArray,
 ) -> FloatArray:
-    """Error of F_rs = D_rs + γ_rs (E_rs + ζ²) of all pairs; `value` is E_rs + ζ², and `per_sample` is 1/(αM)."""
-    rows = []
-    for R, doubt in zip(shares, doubts, strict=True):
-        root = np.sqrt(R.trace)
-        of_trace = np.where(root > 0, (doubt.fitted / root + 2 * doubt.moved) / root, 0.0)
-        of_mean = np.where(doubt.explained > 0, doubt.explained / abs(R.explained), 0.0)
-        rows.append((root, of_trace, np.sqrt(R.power), of_mean))
-    root, of_trace, mean, of_mean = np.transpose(rows, (1, 2, 0))
+    """Error of F_rs = D_rs + γ_rs (E_rs + ζ²) of all pairs; `value` is E_rs + ζ², and `per_sample` is 1/(αM).
+
+    `explained` and `trace` are c_r and αMγ_rr, shape (G, k).
+    """
+    root = np.sqrt(trace)
+    mean = np.sqrt(np.linalg.diagonal(D))
+    of_trace = np.where(root > 0, (doubt.fitted / root + 2 * doubt.moved) / root, 0.0)
+    of_mean = np.where(doubt.explained > 0, doubt.explained / abs(explained), 0.0)
     found = 2 * (np.add(*of_pairs(of_mean)) + 4 * EPS) * outer(mean) + gamma * dvalue + 8 * EPS * abs(gamma * value)
     found = found + per_sample * outer(root) * np.add(*of_pairs(of_trace)) * abs(value)
     return np.where(np.isnan(found), np.inf, found)
@@ -185,7 +211,7 @@ def closed_form_doubt(found: "Bulk", E: FloatArray, size: FloatArray, gap: Float
     return np.where(np.isinf(E) | (size == 0), 0.0, error)
 
 
-def closed_form_outputs_doubt(found: "Bulk", c: FloatArray, F: FloatArray) -> tuple[FloatArray, FloatArray]:
+def closed_form_outputs_doubt(found: "Bulk", c: FloatArray, F: FloatArray) -> TwoArrays:
     """Errors of c_r and F_rs of Prop. 2, in which no term is a difference."""
     rounding = 2 * _FACTORS * found.shaky
     return rounding * abs(c), np.maximum(rounding[..., :, None], rounding[..., None, :]) * abs(F)
@@ -206,9 +232,9 @@ def warn_if_infinite(errors: FloatArray, power: FloatArray | None = None) -> Non
         )
 
 
-def warn_if_uncertain(bound: FloatArray | None) -> None:
+def warn_if_uncertain(bound: FloatArray) -> None:
     """Tell the caller of a public function that rounding may have reached the digits people read."""
-    if bound is not None and (bound > _READ).any():
+    if (bound > _READ).any():
         worst = float(bound.max())
         size = "by all of its digits" if np.isinf(worst) else f"by up to {worst:.1g} of itself"
         warnings.warn(

@@ -15,6 +15,7 @@ Newton's method solves whichever of the two cancels less.
 """
 
 from dataclasses import dataclass
+from typing import TypeAlias
 
 import numpy as np
 
@@ -22,13 +23,13 @@ from subridge.arrays.types import BoolArray, FloatArray
 from subridge.model.aggregation import quotient
 from subridge.model.errors import ConvergenceError, RidgeError
 
+TwoArrays: TypeAlias = tuple[FloatArray, FloatArray]
+
 EPS = float(np.finfo(np.float64).eps)
 # Decorates formulas that meet 1/0, 0 · inf and numbers beyond the floats, and say what is meant there by ``np.where``.
 quiet = np.errstate(divide="ignore", invalid="ignore", over="ignore")
 _STEPS = 120  # of Newton's method; a handful is typical
-# Ridges below this share of the largest eigenvalue are solved in a smaller unit, so that they do not underflow.
-_FAINT, _FAINT_UNIT = 1e-200, 2.0**-332
-# Beside ridges above this multiple of it nothing is learnt: κ̄ is λ/α to all digits.
+# Beside ridges above this multiple of the largest eigenvalue nothing is learnt: κ̄ is λ/α to all digits.
 _VAST = 1e150
 
 
@@ -93,7 +94,7 @@ class Spectrum:
         return 1.0 / (kappa_bar[..., None] + self.values)
 
     @quiet
-    def shares(self, kappa_bar: FloatArray) -> tuple[FloatArray, FloatArray]:
+    def shares(self, kappa_bar: FloatArray) -> TwoArrays:
         """Shares φ_i that are fitted and ψ_i that are left, shape (G, n) each."""
         column, R = kappa_bar[:, None], self.resolvent(kappa_bar)
         return self.values * R, np.where(np.isinf(column), 1.0, column * R)
@@ -125,20 +126,18 @@ def effective_ridge(
     not found; with ``throw=False`` the status says so instead, and with ``clip=True`` such a λ is raised to the floor.
     """
     status = np.ones(alpha.shape, dtype=bool)
-    if not len(spectrum.values):  # a member that sees nothing predicts zero, whatever its ridge
-        return np.where(alpha == 0, np.inf, 1.0), status
-    largest = float(spectrum.values[-1])
-    faint = (lam > 0) & (lam < _FAINT * largest)
+    largest = spectrum.values.max(initial=0.0)
     vast = lam > _VAST * largest
+    if not largest:  # a member that sees nothing fits nothing, whatever its ridge
+        vast = lam != 0
     kappa_bar = np.where(alpha == 0, np.inf, np.where(vast, lam / alpha, 0.0))
-    ordinary = (lam > 0) & ~faint & ~vast
-    interpolating = (lam == 0) & (spectrum.spare_samples(alpha) < 0)
-    for case, unit in ((ordinary | interpolating, 1.0), (faint, _FAINT_UNIT), (lam < 0, 0.0)):
-        chosen = np.flatnonzero(case & (alpha > 0) & np.isfinite(alpha))
-        if len(chosen):
-            given = spectrum, alpha[chosen], lam[chosen]
-            solved = _non_negative(*given, unit * largest) if unit else _negative(*given, clip=clip)
-            kappa_bar[chosen], status[chosen] = solved
+    inside = (alpha > 0) & np.isfinite(alpha) & ~vast
+    above = inside & ((lam > 0) | (lam == 0) & (spectrum.spare_samples(alpha) < 0))
+    if above.any():
+        kappa_bar[above], status[above] = _non_negative(spectrum, alpha[above], lam[above])
+    below = inside & (lam < 0)
+    if below.any():
+        kappa_bar[below], status[below] = _negative(spectrum, alpha[below], lam[below], clip=clip)
     if throw and not status.all():
         worst = int(np.argmin(status))
         raise ConvergenceError(
@@ -148,7 +147,7 @@ def effective_ridge(
     return kappa_bar, status
 
 
-def floor(spectrum: Spectrum, alpha: FloatArray) -> tuple[FloatArray, FloatArray]:
+def floor(spectrum: Spectrum, alpha: FloatArray) -> TwoArrays:
     """κ̄_min, where γ_rr = 1, and the ridge there; α finite and positive.
 
     γ^(-1/2) is concave in κ̄, so Newton's method rises to the root from where the smallest eigenvalue alone makes γ one.
@@ -168,41 +167,55 @@ def floor(spectrum: Spectrum, alpha: FloatArray) -> tuple[FloatArray, FloatArray
     return kappa_bar, spectrum.ridge(alpha, kappa_bar)
 
 
-def _non_negative(spectrum: Spectrum, alpha: FloatArray, lam: FloatArray, unit: float) -> tuple[FloatArray, BoolArray]:
-    """λ > 0, or λ = 0 below the threshold: bracketed Newton steps in log κ̄, in this unit of the eigenvalues."""
-    M = spectrum.n_features
-    d, c = spectrum.values / unit, spectrum.counts
-    samples, spare, pull = alpha * M, spectrum.spare_samples(alpha), lam / unit * M
-    low = np.maximum(pull / samples, np.where(spare < 0, d[0] * (-spare / samples), 0.0))
-    high = (pull + c @ d) / samples
+def _defect(
+    spectrum: Spectrum, kappa_bar: FloatArray, pull: FloatArray, samples: FloatArray, spare: FloatArray
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """λM/κ̄ + Σφ_i - αM, which falls with κ̄, by the form that cancels less; its slope αM(1 - γ_rr), and its terms.
+
+    Given λM, αM and αM - N. The slope is that against -log κ̄.
+    """
+    R = spectrum.resolvent(kappa_bar)
+    psi = R * kappa_bar[:, None]
+    strength = pull / kappa_bar
+    # Sums row by row are the same whatever other points there are.
+    weights = spectrum.counts * spectrum.values
+    free = np.vecdot(psi, spectrum.counts)
+    terms = np.minimum(abs(spare) + abs(free), samples)
+    defect = np.where(terms < samples, strength - free - spare, strength + np.vecdot(R, weights) - samples)
+    R *= psi
+    return defect, strength + np.vecdot(R, weights), terms
+
+
+def _non_negative(spectrum: Spectrum, alpha: FloatArray, lam: FloatArray) -> tuple[FloatArray, BoolArray]:
+    """λ > 0, or λ = 0 below the threshold: bracketed Newton steps in log κ̄."""
+    samples = alpha * spectrum.n_features
+    spare = spectrum.spare_samples(alpha)
+    pull = lam * spectrum.n_features
+    low = np.maximum(pull / samples, np.where(spare < 0, spectrum.values[0] * (-spare / samples), 0.0))
+    high = (pull + spectrum.counts @ spectrum.values) / samples
     # Above the threshold λM/κ̄ exceeds αM - N: a bracket of the root's own size for tiny λ.
     high = np.where(spare > 0, np.minimum(high, pull / spare), high)
-    low, high = low * (1 - 1e-14), np.maximum(high, low) * (1 + 1e-14)
+    high = np.maximum(high, low) * (1 + 1e-14)
+    low = low * (1 - 1e-14)
     root = np.sqrt(low) * np.sqrt(high)
     live = np.arange(len(root))
     for _ in range(_STEPS):
         x = root[live]
-        R = 1.0 / (x[:, None] + d)
-        strength = pull[live] / x
-        fitted, free = R @ (c * d), x * (R @ c)
-        gap = strength + x * (R**2 @ (c * d))
-        by_free = abs(spare[live]) + free < samples[live]
-        defect = np.where(by_free, strength - free - spare[live], strength + fitted - samples[live])  # falls with κ̄
+        defect, gap, terms = _defect(spectrum, x, pull[live], samples[live], spare[live])
         low[live] = np.where(defect > 0, x, low[live])
         high[live] = np.where(defect < 0, x, high[live])
         step = defect / gap
         new = x * np.exp(np.clip(step, -300, 300))
         outside = (new <= low[live]) | (new >= high[live])
         root[live] = np.where(outside & (abs(step) > 1e-12), np.sqrt(low[live]) * np.sqrt(high[live]), new)
-        live = live[abs(step) > 2e-15 * (1 + np.where(by_free, free, samples[live]) / gap)]
+        live = live[abs(step) > 2e-15 * (1 + terms / gap)]
         if not len(live):
             break
-    return root * unit, ~np.isin(np.arange(len(root)), live)
+    return root, ~np.isin(np.arange(len(root)), live)
 
 
 def _negative(spectrum: Spectrum, alpha: FloatArray, lam: FloatArray, *, clip: bool) -> tuple[FloatArray, BoolArray]:
     """λ < 0: λ(κ̄) is convex, so Newton's method falls to the root from the ridgeless point above it."""
-    c, samples = spectrum.counts, alpha * spectrum.n_features
     lowest, least = floor(spectrum, alpha)
     if clip:
         lam = np.maximum(lam, np.minimum(least, 0.0))
@@ -212,18 +225,17 @@ def _negative(spectrum: Spectrum, alpha: FloatArray, lam: FloatArray, *, clip: b
             f"ridge={lam[worst]:g} is too negative at sample_ratio={alpha[worst]:g}: the regression has a solution "
             f"only above {least[worst]:.6g}; raise the ridge"
         )
-    spare, pull = spectrum.spare_samples(alpha), lam * spectrum.n_features
+    samples = alpha * spectrum.n_features
+    spare = spectrum.spare_samples(alpha)
+    pull = lam * spectrum.n_features
     kappa_bar = effective_ridge(spectrum, alpha, np.zeros_like(lam))[0]
     kappa_bar = np.where(kappa_bar > 0, kappa_bar, pull / np.where(spare > 0, spare, 1.0))  # a step from κ̄ = 0
     for _ in range(_STEPS):
-        phi, psi = spectrum.shares(kappa_bar)
-        strength, gap = pull / kappa_bar, pull / kappa_bar + (phi * psi) @ c
-        free = abs(spare) + abs(psi) @ c
-        defect = np.where(free < samples, strength - psi @ c - spare, strength + phi @ c - samples)
-        step = quotient(defect, gap - defect)
-        lower = np.maximum(kappa_bar * (1 + step), lowest)  # the double root at the floor
-        step, kappa_bar = lower / kappa_bar - 1, lower
-        settled = abs(step) <= 1e-14 * (1 + np.minimum(free, samples) / np.maximum(gap, EPS * samples))
+        defect, gap, terms = _defect(spectrum, kappa_bar, pull, samples, spare)
+        lower = np.maximum(kappa_bar * (1 + quotient(defect, gap - defect)), lowest)  # the double root at the floor
+        step = lower / kappa_bar - 1
+        kappa_bar = lower
+        settled = abs(step) <= 1e-14 * (1 + terms / np.maximum(gap, EPS * samples))
         if settled.all():
             break
     return kappa_bar, settled | (abs(step) < 1e-6)

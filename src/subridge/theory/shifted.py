@@ -11,17 +11,18 @@ where E_rs is the error of eq. 9 (GeneralErr) on data like those of training: wh
 is amplified by training and weighed by the test data. With the moments of training this is eq. 9 again.
 """
 
+from itertools import combinations_with_replacement
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from subridge.arrays.types import FloatArray
-from subridge.model.aggregation import MemberMoments
+from subridge.model.aggregation import MemberMoments, quotient
 from subridge.model.ensemble import Ensemble, SubsetPlan
 from subridge.model.problem import Problem
 from subridge.model.shift import MomentsAtTest
-from subridge.theory.grid import GeneralGrid, readout, reciprocal, row_factors
+from subridge.theory.grid import GeneralGrid, readout, row_factors
 from subridge.theory.saddle_point import EPS, Spectrum, effective_ridge, quiet
 
 
@@ -44,26 +45,28 @@ class ShiftedTables(NamedTuple):
 
 def tables_on_test(problem: Problem, plan: SubsetPlan, test: MomentsAtTest) -> ShiftedTables:
     """Tables of a plan's members on the test data."""
-    M, k, S = problem.n_features, plan.n_members, problem.signal_covariance
-    Sigma, target = S.dense() + problem.noise_covariance.dense(), S.apply(problem.teacher_weights)
+    M = problem.n_features
+    S = problem.signal_covariance
+    Sigma = S.dense() + problem.noise_covariance.dense()
+    target = S.apply(problem.teacher_weights)
 
     def seen(r: int, matrix: FloatArray) -> FloatArray:
         """A_r X."""
         return plan.measure(r, matrix.T).T
 
-    Z, spectra, loads = [], [], []
-    for r in range(k):
+    whiten, spectra, loads, explained = [], [], [], []
+    for r in range(plan.n_members):
         d, U = np.linalg.eigh(seen(r, seen(r, Sigma).T))
         kept = d > 10 * len(d) * EPS * d[-1]
-        spectra.append(Spectrum(d[kept] * (M / len(d)), np.ones(int(kept.sum())), M))
-        Z.append(U[:, kept] / np.sqrt(d[kept]))
-        loads.append(Z[r].T @ seen(r, target))
+        Z = U[:, kept] / np.sqrt(d[kept])
+        whiten.append(Z)
+        spectra.append(Spectrum(d[kept] * (M / len(d)), np.ones(Z.shape[1]), M))
+        loads.append(Z.T @ seen(r, target))
+        explained.append(loads[r] * (Z.T @ seen(r, test.cross)) / M)
     pairs = {}
-    for r in range(k):
-        for s in range(r, k):
-            C, Ct = (Z[r].T @ seen(r, seen(s, matrix).T) @ Z[s] for matrix in (Sigma, test.second))
-            pairs[r, s] = C * Ct / M, loads[r][:, None] * Ct * loads[s] / M
-    explained = [loads[r] * (Z[r].T @ seen(r, test.cross)) / M for r in range(k)]
+    for r, s in combinations_with_replacement(range(plan.n_members), 2):
+        C, Ct = (whiten[r].T @ seen(r, seen(s, matrix).T) @ whiten[s] for matrix in (Sigma, test.second))
+        pairs[r, s] = C * Ct / M, np.outer(loads[r], loads[s]) * Ct / M
     return ShiftedTables(test.power / M, spectra, explained, pairs)
 
 
@@ -95,10 +98,12 @@ def moments_on_test(
     problem: Problem, ensemble: Ensemble, grid: GeneralGrid, test: MomentsAtTest, pairs: FloatArray
 ) -> MemberMoments:
     """Moments of members and target on test data, from the errors E_rs on data like those of training, (..., k, k)."""
-    tables, k, own = tables_on_test(problem, ensemble.plan, test), ensemble.n_members, np.diagonal(grid.rows)
-    ridges = zip(tables.spectra, own, grid.lam.T, strict=True)
-    kappa_bar = np.column_stack([effective_ridge(each, grid.alpha * f, lam)[0] for each, f, lam in ridges])
-    factors = row_factors(grid.rows) * reciprocal(grid.alpha)[:, None, None]
+    tables = tables_on_test(problem, ensemble.plan, test)
+    k = ensemble.n_members
+    seen = np.outer(np.diagonal(grid.rows), grid.alpha)
+    ridges = zip(tables.spectra, seen, grid.lam.T, strict=True)
+    kappa_bar = np.column_stack([effective_ridge(*each)[0] for each in ridges])
+    factors = row_factors(grid.rows) * quotient(np.ones_like(grid.alpha), grid.alpha)[:, None, None]
     found, c = errors_on_test(tables, kappa_bar, factors, pairs.reshape(-1, k, k), grid.zeta**2, readout(grid))
     v = np.full(grid.shape, tables.power)
     return MemberMoments(found.reshape(*grid.shape, k, k), v[..., None] - c.reshape(*grid.shape, k), v)

@@ -19,7 +19,6 @@ from subridge.model.errors import ParameterError, SubsetError
 from subridge.model.problem import EquicorrelatedProblem
 from subridge.model.subsets import Dirichlet
 from subridge.theory.gradient import risk_gradient
-from subridge.theory.grid import check_description
 from subridge.theory.predict import risk
 
 _POINTS, _FINE = 40, 400  # sample ratios that a solution sees beside its thresholds, and that judge it
@@ -54,14 +53,6 @@ class Split:
     ensemble: Ensemble
     worst_risk: float
     worst_sample_ratio: float
-
-
-def judge_split(problem: EquicorrelatedProblem, ensemble: Ensemble, sample_ratio: tuple[float, float]) -> Split:
-    """The worst risk of an ensemble over a range of sample ratios, its thresholds α = ν_r included."""
-    fine = np.concatenate([np.geomspace(*sample_ratio, _FINE), np.clip(np.diagonal(ensemble.fractions), *sample_ratio)])
-    total = risk(problem, ensemble, fine).total
-    worst = int(np.argmax(total))
-    return Split(ensemble, float(total[worst]), float(fine[worst]))
 
 
 def best_split(
@@ -129,7 +120,6 @@ def best_split(
     least = one_number("least_fraction", non_negative("least_fraction", least_fraction))
     if not 0 < least <= 1 / k:
         raise SubsetError(f"least_fraction must lie in (0, 1/{k}] for {k} members, got {least:g}")
-    check_description(problem, Ensemble([1.0]))
     if not isinstance(problem, EquicorrelatedProblem) or risk(problem, Ensemble([1.0]), np.inf).total.shape:
         raise ParameterError("problem must be an EquicorrelatedProblem whose fields are numbers")
     span = float(ends[0]), float(ends[1])
@@ -138,7 +128,12 @@ def best_split(
         return Ensemble(np.clip(nu, least, 1.0) / max(1.0, float(nu.sum())), lam, eta)
 
     def judged(nu: FloatArray) -> Split:
-        return judge_split(problem, ensemble(np.sort(nu)[::-1]), span)
+        """The worst risk over the range, the thresholds α = ν_r included."""
+        members = ensemble(np.sort(nu)[::-1])
+        fine = np.append(np.geomspace(*span, _FINE), np.clip(np.diagonal(members.fractions), *span))
+        total = risk(problem, members, fine).total
+        worst = int(np.argmax(total))
+        return Split(members, float(total[worst]), float(fine[worst]))
 
     def solve(start: FloatArray) -> FloatArray:
         """A local optimum on a grid of sample ratios and at the members' thresholds, which move with the fractions.

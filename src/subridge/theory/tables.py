@@ -31,13 +31,14 @@ from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 import scipy.sparse
+from numpy.typing import NDArray
 from scipy.linalg import lapack
 
 from subridge.arrays.types import FloatArray, IntArray
 from subridge.model.aggregation import quotient
 from subridge.model.ensemble import SubsetPlan
 from subridge.model.problem import Problem
-from subridge.theory.saddle_point import EPS, Spectrum
+from subridge.theory.saddle_point import EPS, Spectrum, TwoArrays
 
 # Takes a row of length n_r and one of length n_s at every grid point, to a number each, shape (G,).
 Form: TypeAlias = Callable[[FloatArray, FloatArray], FloatArray]
@@ -106,12 +107,25 @@ class Tables(NamedTuple):
     pairs: dict[tuple[int, int], PairTable]
     may_be_refined: bool = False
 
+    def of_pairs(self, field: str) -> NDArray[Any]:
+        """A number of every pair, shape (k, k)."""
+        every = range(len(self.members))
+        return np.array([[getattr(self.pairs[min(r, s), max(r, s)], field) for s in every] for r in every])
+
+
+def loads_of_features(problem: Problem, signal: FloatArray, noise: FloatArray) -> tuple[FloatArray, ...]:
+    """Variances of independent features, the power of the target that each explains, and what it leaves, (M,) each."""
+    total = signal + noise
+    power = signal * problem.teacher_weights**2 / problem.n_features
+    share = quotient(signal, total)
+    return total, power * share, power * quotient(noise, total)
+
 
 def diagonal_tables(problem: Problem, plan: SubsetPlan, signal: FloatArray, noise: FloatArray) -> Tables:
     """Tables of independent features with these variances, shape (M,) each."""
-    M, w2, total = plan.n_features, problem.teacher_weights**2, signal + noise
-    safe = np.where(total > 0, total, 1.0)
-    load, left, whole = signal * (signal / safe) * w2 / M, signal * (noise / safe) * w2 / M, signal * w2 / M
+    M = plan.n_features
+    total, load, left = loads_of_features(problem, signal, noise)
+    whole = load + left
     inside, directions, members = [], [], []
     for index in plan.measurements:
         own = index[total[index] > 0]
@@ -138,66 +152,85 @@ def diagonal_tables(problem: Problem, plan: SubsetPlan, signal: FloatArray, nois
             rest,
             2 * EPS * rest,
         )
-    power = float(signal @ w2) / M
+    power = float(whole.sum())
     return Tables(M, power, float(np.sqrt(power)), tuple(members), pairs)
 
 
 class _Spikes:
-    """Spikes of one member: directions Q (N_r × f), strengths g and eigenvalues; and its fit to infinite data.
+    """Spikes of one member: directions Q (N_r × f), strengths g and eigenvalues; its fit to infinite data; its table.
 
     Vectors on its features come in two parts, y + F_r t. The projector off the spikes annihilates the second, which is
     therefore never formed.
     """
 
-    def __init__(self, index: IntArray, d: float, parts: "_Parts", w: FloatArray) -> None:
+    def __init__(self, index: IntArray, d: float, signal: TwoArrays, noise: TwoArrays, w: FloatArray) -> None:
         self.index = index = np.sort(index)  # members that see the same have the same directions
-        F = parts.F[index]
+        M = len(w)
+        both = np.hstack([signal[1], noise[1]])
+        F = both[index]
         roots, Q, V = jacobi(F)
         norms = np.sqrt((F**2).sum(axis=0))
         scaled = np.linalg.svd(F / np.where(norms > 0, norms, 1.0), compute_uv=False)
         sharpness = float(scaled[0] / max(scaled[-1], EPS))  # condition of F with every column at its own scale
         kept = roots > roots[0] * len(index) * EPS
-        self.Q, self.V = Q[:, kept], V[:, kept]
-        self.FQ = self.V * roots[kept]  # F_rᵀ Q, shape (rank, f), in which a large spike does not leak into a small one
-        self.values = np.concatenate([[d], d + roots[kept] ** 2])
-        self.counts = np.concatenate([[len(index) - kept.sum()], np.ones(kept.sum())])
-        self.seen = self.values > 0  # d = 0 leaves nothing beside the spikes
         merged = (len(index) * EPS * roots[0]) ** 2 / d if d > 0 and not kept.all() else 0.0
-        self.theta = np.concatenate([[8 * EPS + merged], 8 * EPS * (1 + np.minimum(roots[0] / roots[kept], sharpness))])
+        roots = roots[kept]
+        self.Q = Q[:, kept]
+        V = V[:, kept]
+        self.FQ = V * roots  # F_rᵀ Q, shape (rank, f), in which a large spike does not leak into a small one
+        self.values = np.append(d, d + roots**2)
+        self.seen = seen = self.values > 0  # d = 0 leaves nothing beside the spikes
+        spikes = self.values[1:]
+        counts = np.append(len(index) - len(roots), np.ones(len(roots)))
+        blurs = 8 * EPS * (1 + np.minimum(roots.max(initial=0.0) / roots, sharpness))
+        theta = np.append(8 * EPS + merged, blurs)
         # The fit starts at the teacher's own weights on the features that the member sees.
-        begun = np.where(np.isin(np.arange(len(w)), index), w, 0.0)
+        begun = np.where(np.isin(np.arange(M), index), w, 0.0)
         unseen = w - begun
-        y = (parts.signal * unseen - parts.noise * begun)[index]
-        t = parts.of_factors(unseen, begun)
-        terms = parts._replace(F=abs(parts.F)).of_factors(abs(unseen), abs(begun))
-        (rest, on_all), along = self.split(y, t), self.Q.T @ y / self.values[1:]
-        powers = _products((rest, on_all), (rest, on_all))
-        self.squares = quotient(powers, self.values)  # of the loadings solved for
-        step = self.Q @ (on_all / self.values[1:]) + (rest / d if d > 0 else 0.0)  # Σ_rr⁺ (y + F_r t)
-        self.residual, self.lifted = unseen, begun  # w* - b and b, shape (M,) each
-        self.residual[index] -= step
-        self.lifted[index] += step
-        self.weights = self.split(self.lifted[index])
+        y = (signal[0] * unseen - noise[0] * begun)[index]
+        t = np.append(signal[1].T @ unseen, -(noise[1].T @ begun))
+        terms = np.append(abs(signal[1]).T @ abs(unseen), abs(noise[1]).T @ abs(begun))
+        rest, on_all = self.split(y, t)
+        along = self.Q.T @ y / spikes
+        step = self.Q @ (on_all / spikes) + (rest / d if d > 0 else 0.0)  # Σ_rr⁺ (y + F_r t)
+        residual, lifted = unseen, begun  # w* - b and b, shape (M,) each
+        residual[index] -= step
+        lifted[index] += step
+        self.pull = signal[0] * residual - noise[0] * lifted
+        self.weights = self.split(lifted[index])
         # Products of the residual with the signal's factor and of -b with the noise's: t - F_rᵀ Σ_rr⁺ (y + F_r t)
         # without the difference, as d/(d + g) of t is left along a spike.
-        shares, on_spikes = d / self.values[1:], self.V.T @ t
-        beside = t - self.V @ on_spikes if self.V.shape[1] < len(t) else np.zeros(len(t))
-        self.factor = beside + self.V @ (shares * on_spikes) - self.FQ @ along
+        on_spikes = V.T @ t
+        beside = t - V @ on_spikes if len(roots) < len(t) else np.zeros(len(t))
+        self.factor = beside + V @ (d / spikes * on_spikes) - self.FQ @ along
+        # What infinite data leave, in parts whose products with those of another member make up ρ_rs.
+        self.left = np.concatenate([np.sqrt(signal[0]) * residual, np.sqrt(noise[0]) * lifted, self.factor])
         # Each spike errs by its θ in what is left along it, and in the fit, which meets the same factor.
-        uncertain = np.linalg.norm(2 * self.theta[1:] * (abs(on_spikes) + abs(roots[kept] * along)))
+        uncertain = np.linalg.norm(2 * blurs * (abs(on_spikes) + abs(roots * along)))
         self.uncertain = float(uncertain + 4 * EPS * (np.linalg.norm(terms) + np.linalg.norm(self.FQ @ along)))
+        bulk = d * (w @ w)
+        summed = abs(both).T @ abs(w)
+        # The size of the terms along spikes, which may cancel in the sum, and of those beside them.
+        sizes = np.append(bulk, np.full(len(roots), bulk + summed @ summed))
+        slip = 2 * np.sqrt(theta * EPS * sizes / M)
+        solved = np.sqrt(quotient(_products((rest, on_all), (rest, on_all)), self.values) / M) + slip
+        size = np.linalg.norm(self.left) / np.sqrt(M)
+        self.table = MemberTable(
+            Spectrum(self.values[seen] * (M / len(index)), counts[seen], M),
+            (_products(self.weights, self.weights) * self.values / M)[seen],
+            TableDoubt(theta[seen], slip[seen], solved[seen], 2 * np.sqrt(theta[seen] * EPS) * size, 2 * float(size)),
+        )
 
-    def split(self, y: FloatArray, t: FloatArray | None = None) -> tuple[FloatArray, FloatArray]:
+    def split(self, y: FloatArray, t: FloatArray | None = None) -> TwoArrays:
         """The part of y + F_r t orthogonal to the spikes, and its products with them."""
         along = self.Q.T @ y
         rest = y - self.Q @ along
         rest = rest - self.Q @ (self.Q.T @ rest)  # once more, as spikes may be huge
         return rest, along if t is None else along + self.FQ.T @ t
 
-    def left_over(self, other: "_Spikes", parts: "_Parts") -> FloatArray:
+    def left_over(self, other: "_Spikes") -> FloatArray:
         """Products of the fit with what the residual of another projects on this member's features, by eigenspace."""
-        y = (parts.signal * other.residual - parts.noise * other.lifted)[self.index]
-        return _products(self.weights, self.split(y, other.factor))[self.seen]
+        return _products(self.weights, self.split(other.pull[self.index], other.factor))[self.seen]
 
 
 def jacobi(F: FloatArray, *, jobu: int = 0) -> tuple[FloatArray, FloatArray, FloatArray]:
@@ -211,70 +244,35 @@ def jacobi(F: FloatArray, *, jobu: int = 0) -> tuple[FloatArray, FloatArray, Flo
     return roots * (work[0] / work[1]), Q, V
 
 
-class _Parts(NamedTuple):
-    """Signal and noise covariance, each a diagonal and a factor; F is both factors side by side."""
-
-    signal: FloatArray
-    noise: FloatArray
-    F: FloatArray
-    n_signal: int
-
-    def of_factors(self, x: FloatArray, b: FloatArray) -> FloatArray:
-        """``F_sᵀ x`` and ``-F_0ᵀ b``."""
-        return np.concatenate([self.F[:, : self.n_signal].T @ x, -self.F[:, self.n_signal :].T @ b])
-
-
-def spiked_tables(
-    problem: Problem, plan: SubsetPlan, signal: tuple[FloatArray, FloatArray], noise: tuple[FloatArray, FloatArray]
-) -> Tables:
+def spiked_tables(problem: Problem, plan: SubsetPlan, signal: TwoArrays, noise: TwoArrays) -> Tables:
     """Tables of signal and noise, each a diagonal (M,) plus F Fᵀ, F (M, f), with a constant sum of diagonals."""
-    M, k, w = plan.n_features, plan.n_members, problem.teacher_weights
-    parts = _Parts(signal[0], noise[0], np.hstack([signal[1], noise[1]]), signal[1].shape[1])
-    d = float(parts.signal[0] + parts.noise[0])
-    members = [_Spikes(index, d, parts, w) for index in plan.measurements]
-    bulk, along, summed = (parts.signal + parts.noise) @ w**2, signal[1].T @ w, abs(parts.F).T @ abs(w)
-    spikes = bulk + summed @ summed  # the size of their terms, which may cancel in the sum
-    tables = []
-    for member in members:
-        seen, theta, values = member.seen, member.theta[member.seen], member.values[member.seen]
-        size = parts.signal @ member.residual**2 + parts.noise @ member.lifted**2 + member.factor @ member.factor
-        slip = 2 * np.sqrt(theta * EPS * np.where(np.arange(len(seen)) == 0, bulk, spikes)[seen] / M)
-        tables.append(
-            MemberTable(
-                Spectrum(values * (M / len(member.index)), member.counts[seen], M),
-                _products(member.weights, member.weights)[seen] * values / M,
-                TableDoubt(
-                    theta,
-                    slip,
-                    np.sqrt(member.squares[seen] / M) + slip,
-                    2 * np.sqrt(theta * EPS * size / M),
-                    float(2 * np.sqrt(size / M)),
-                ),
-            )
-        )
+    M = plan.n_features
+    w = problem.teacher_weights
+    d = float(signal[0][0] + noise[0][0])
+    members = [_Spikes(index, d, signal, noise, w) for index in plan.measurements]
     pairs = {}
-    for r, s in combinations_with_replacement(range(k), 2):
+    for r, s in combinations_with_replacement(range(plan.n_members), 2):
         R, T = members[r], members[s]
-        terms = np.concatenate(
-            [parts.signal * R.residual * T.residual, parts.noise * R.lifted * T.lifted, R.factor * T.factor]
-        )
+        terms = R.left * T.left
         left = float(terms.sum()) / M
-        sizes = (np.linalg.norm(R.factor), np.linalg.norm(T.factor))
-        uncertain = R.uncertain * (sizes[1] + T.uncertain) + T.uncertain * sizes[0]
+        uncertain = R.uncertain * (np.linalg.norm(T.factor) + T.uncertain) + T.uncertain * np.linalg.norm(R.factor)
         same = bool(np.array_equal(R.index, T.index))
         pairs[r, s] = PairTable(
             same,
-            *(forms_of_same(tables[r]) if same else _meeting(R, T, d, M)),
-            R.left_over(T, parts) / M,
-            T.left_over(R, parts) / M,
+            *(forms_of_same(R.table) if same else _meeting(R, T, d, M)),
+            R.left_over(T) / M,
+            T.left_over(R) / M,
             max(left, 0.0) if same else left,
             float(8 * EPS * abs(terms).sum() + uncertain) / M,
         )
-    power, reach = (float(parts.signal @ w**2 + abs(along) @ size) / M for size in (abs(along), summed[: along.size]))
-    return Tables(M, power, float(np.sqrt(4 * reach)), tuple(tables), pairs)
+    bulk = signal[0] @ w**2
+    along = abs(signal[1].T @ w)
+    power = float(bulk + along @ along) / M
+    reach = float(bulk + along @ (abs(signal[1]).T @ abs(w))) / M
+    return Tables(M, power, float(np.sqrt(4 * reach)), tuple(member.table for member in members), pairs)
 
 
-def _products(x: tuple[FloatArray, FloatArray], y: tuple[FloatArray, FloatArray]) -> FloatArray:
+def _products(x: TwoArrays, y: TwoArrays) -> FloatArray:
     """``xᵀ Π_i y`` of every eigenspace for split vectors, shape (1 + f,)."""
     return np.concatenate([[x[0] @ y[0]], x[1] * y[1]])
 
