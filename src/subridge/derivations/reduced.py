@@ -228,17 +228,9 @@ def optimal_coefficient(aligned: bool) -> sp.Expr:
     >>> sp.factor(optimal_coefficient(aligned=False) - (H - 2*alpha/((1+W)*(alpha + (1+W)*(1+H+Z)))))
     0
     """
-    if aligned:
-        # h grows like k, so that σ → 0 and only the readout noise is left at order 1/k.
-        h = -sp.Poly(optimal_sigma_quadratic(), sigma).coeff_monomial(sigma) - alpha
-        growth = sp.limit(sp.factor(h / k), k, sp.oo)
-        if growth == 0:
-            raise ValueError("σ keeps a finite limit: the member does not switch off")
-        value = sp.S.Zero
-    else:
-        value = _root_of_linear_part().subs(rho, 0)
-    excess = sp.factor((optimal_error() - E_bulk) / nu).subs(sigma, value)
-    return sp.factor((excess if aligned else excess.subs(rho, 0)).subs(nu, 0))
+    coefficient = uniform_optimal_coefficient()
+    # For ρ ≠ 0 the ridge grows with k, so that σ_k → 0 and only the readout noise is left at order 1/k.
+    return sp.factor(sp.limit(coefficient, k, sp.oo) if aligned else coefficient.subs(rho, 0))
 
 
 def uniform_optimal_coefficient() -> sp.Expr:
