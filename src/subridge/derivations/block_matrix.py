@@ -20,7 +20,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import cached_property
-from itertools import product
 
 import sympy as sp
 from sympy.polys.domains.domain import Domain
@@ -76,14 +75,14 @@ class BlockMatrix:
             if coefficients.shape != shape:
                 raise ValueError(f"{name} has shape {coefficients.shape}, but there are {shape} blocks")
         # In a block of one entry the identity and the matrix of ones are the same; it counts as identity.
-        ends = ([i for i, size in enumerate(sizes) if size == 1] for sizes in (self.row_sizes, self.column_sizes))
-        if single := list(product(*ends)):
+        if 1 in self.row_sizes and 1 in self.column_sizes:
             D, B = (part.to_Matrix() for part in self._parts)
-            for place in single:
-                D[place], B[place] = D[place] + B[place], sp.S.Zero
-            self._parts = _in_one_field(D, B)
+            single = sp.Matrix(*shape, lambda i, j: int(self.row_sizes[i] == self.column_sizes[j] == 1))
+            moved = B.multiply_elementwise(single)
+            self._parts = _in_one_field(D + moved, B - moved)
         for i, j in _nonzero(self._parts[0]):
-            rows, columns = self.row_sizes[i], self.column_sizes[j]
+            rows = self.row_sizes[i]
+            columns = self.column_sizes[j]
             if rows != columns:
                 raise ValueError(f"block ({i}, {j}) is {rows} by {columns}: an identity part needs a square block")
 
@@ -249,11 +248,13 @@ class BlockMatrix:
             With as many rows and columns as the groups have together.
         """
         at = self.subs(sizes)
-        rows = [
-            [at.diagonal[i, j] * sp.eye(n, m) + at.ones[i, j] * sp.ones(n, m) for j, m in enumerate(at.column_sizes)]
-            for i, n in enumerate(at.row_sizes)
-        ]
-        return sp.ImmutableMatrix(rows)
+
+        def block(i: int, j: int) -> sp.Matrix:
+            shape = (at.row_sizes[i], at.column_sizes[j])
+            return at.diagonal[i, j] * sp.eye(*shape) + at.ones[i, j] * sp.ones(*shape)
+
+        n_rows, n_columns = at.diagonal.shape
+        return sp.ImmutableMatrix([[block(i, j) for j in range(n_columns)] for i in range(n_rows)])
 
     def __str__(self) -> str:
         return block_text(self)
@@ -349,7 +350,8 @@ def _rows(
         for j, m in enumerate(matrix.column_sizes):
             terms = []
             for part, unit in zip((matrix.diagonal, matrix.ones), units(text(n), text(m)), strict=True):
-                coefficient, written = part[i, j], text(part[i, j])
+                coefficient = part[i, j]
+                written = text(coefficient)
                 if coefficient in (1, -1):
                     terms.append(unit if coefficient == 1 else f"-{unit}")
                 elif coefficient != 0:
@@ -386,8 +388,10 @@ def _inverse(matrix: DomainMatrix, reason: str) -> DomainMatrix:
 
     Polynomials and one division per entry: dividing at every step is hundreds of times slower.
     """
-    field, (denominator, A) = matrix.domain, matrix.clear_denoms(convert=True)
-    ring, (_, *coefficients, last) = A.domain, A.charpoly()
+    field = matrix.domain
+    denominator, A = matrix.clear_denoms(convert=True)
+    ring = A.domain
+    _, *coefficients, last = A.charpoly()
     if _is_zero(last, ring):
         raise ZeroDivisionError(reason)
     one = DomainMatrix.eye(A.shape[0], ring)

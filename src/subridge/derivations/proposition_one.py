@@ -66,7 +66,8 @@ class MemberPair:
     @cached_property
     def _covariances(self) -> tuple[BlockMatrix, BlockMatrix, BlockMatrix]:
         total = self.signal + self.noise
-        A, B = self.first, self.second
+        A = self.first
+        B = self.second
         return A @ total @ A.T, A @ total @ B.T, B @ total @ B.T
 
     @cached_property
@@ -82,9 +83,9 @@ class MemberPair:
     @property
     def q(self) -> sp.Expr:
         """The order parameter q_r = (1/M) tr[G_r⁻¹ Σ̃_rr] (eq. 10 (saddle_point)) at q̂_r = ν_rr/x_r."""
-        C, n_rows = self._covariances[0], sum(self.first.row_sizes)
         # ν_rr M = N_r, the number of rows of A_r: the two factors M cancel.
-        return sp.cancel(x_r * trace(self.resolvents[0] @ C) / n_rows)
+        n_rows = sum(self.first.row_sizes)
+        return sp.cancel(x_r * trace(self.resolvents[0] @ self._covariances[0]) / n_rows)
 
     @cached_property
     def overlap_trace(self) -> sp.Expr:
@@ -104,8 +105,10 @@ class MemberPair:
         The four terms of 𝓑 are left as a sum: each is short, their common denominator is not.
         """
         # tr[P X P] = tr X − 1ᵀX1/M
-        M, terms = self.n_features, zip(self._bias_terms(self._all), self._bias_terms(self._one), strict=True)
-        return sum(tr / M - form / M**2 for tr, form in terms)
+        M = self.n_features
+        return sum(term / M for term in self._bias_terms(self._all)) - sum(
+            term / M**2 for term in self._bias_terms(self._one)
+        )
 
     def aligned_bias(self) -> sp.Expr:
         """Return (1/M) 1ᵀ 𝓑 1, as a sum of four terms."""
@@ -155,8 +158,10 @@ class MemberPair:
 
     def _bias_terms(self, targets: BlockMatrix) -> tuple[sp.Expr, ...]:
         """Return tr[Uᵀ X U] for each term X of 𝓑."""
-        (R, R_other), target = self.resolvents, self.signal @ targets
-        seen, seen_other = self.first @ target, self.second @ target
+        R, R_other = self.resolvents
+        target = self.signal @ targets
+        seen = self.first @ target
+        seen_other = self.second @ target
         return (
             trace(targets.T @ target),
             -trace(R @ (seen @ seen.T)),

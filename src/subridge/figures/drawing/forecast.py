@@ -51,10 +51,11 @@ def plot_forecast(curves: xr.Dataset) -> Figure:
             for name, colour in coloured(curves.ensemble.values):
                 one = curves.sel(ensemble=name)
                 one = one.isel(n_samples=np.isfinite(one.n_samples) & np.isfinite(one[variable])).sortby("n_samples")
-                sizes, values = one.n_samples, one[variable]
-                axes.fill_between(
-                    sizes, one[f"{variable}_lower"], one[f"{variable}_upper"], color=colour, alpha=0.15, linewidth=0
-                )
+                sizes = one.n_samples
+                values = one[variable]
+                lower = one[f"{variable}_lower"]
+                upper = one[f"{variable}_upper"]
+                axes.fill_between(sizes, lower, upper, color=colour, alpha=0.15, linewidth=0)
                 axes.plot(sizes, values, color=colour, marker="o" if len(sizes) < 25 else None, label=name)
                 if variable == "prediction_error":  # hollow: the best ridge may be smaller than the pilot can judge
                     hollow = {"marker": "o", "linestyle": "none", "markerfacecolor": "white"}

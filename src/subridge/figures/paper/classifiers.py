@@ -154,8 +154,10 @@ class Classifiers(FeatureSettings):
 
     def _experiment(self, run: Run) -> xr.Dataset:
         data = self.features()
-        M, largest = data.n_features, min(self.largest, len(data.X))
-        sizes = log_sizes(self.smallest, largest, self.n_sizes, [M // k for k in self.n_members if largest >= M // k])
+        M = data.n_features
+        largest = min(self.largest, len(data.X))
+        thresholds = [M // k for k in self.n_members if largest >= M // k]
+        sizes = log_sizes(self.smallest, largest, self.n_sizes, thresholds)
         options = [StrategyOptions(k, M, self.fraction_spread) for k in self.n_members]
         parts = []
         for strategy in STRATEGY_NAMES:
@@ -166,7 +168,9 @@ class Classifiers(FeatureSettings):
 
 def _spikes(found: xr.Dataset) -> list[str]:
     """How far the error rises at P = M/k above its neighbours, for every ensemble without a ridge."""
-    mean, sizes, lines = found.misclassification.mean("trial").isel(ridge=0), found.n_samples.values, []
+    mean = found.misclassification.mean("trial").isel(ridge=0)
+    sizes = found.n_samples.values
+    lines = []
     for strategy, name in STRATEGY_NAMES.items():
         words = []
         for k in found.n_members.values:

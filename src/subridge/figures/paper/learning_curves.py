@@ -55,7 +55,9 @@ class Fig1a(FigureSettings):
 
     def compute(self, run: Run) -> xr.Dataset:
         """Risk by Prop. 1, and the risk of trained ensembles: one teacher, one set of subsets, new data."""
-        M, nu, lam = self.n_features, self.subset_fractions, np.array(self.ridges)
+        M = self.n_features
+        nu = self.subset_fractions
+        lam = np.array(self.ridges)
         problem = Problem(
             autoregressive(M, self.signal_correlation),
             stream(self.seed, 0).standard_normal(M),
@@ -101,7 +103,9 @@ class Fig1b(FigureSettings):
         The finite-M curve is the closed form uniform in s c M, averaged over teachers as the experiment is; Prop. 1
         itself, averaged over 20 teachers at M = 5000, lies within 1 % of it.
         """
-        M, nu, lam = self.n_features, self.subset_fractions, np.array(self.ridges)
+        M = self.n_features
+        nu = self.subset_fractions
+        lam = np.array(self.ridges)
         problem = EquicorrelatedProblem(
             correlation=self.correlation,
             feature_noise=self.feature_noise,
@@ -124,7 +128,8 @@ class Fig1b(FigureSettings):
             progress=False,
         )
         swept = Ensemble(nu, lam[:, None, None], self.readout_noise)
-        alpha, points = around_thresholds(np.linspace(sizes[0] / M, 1.0, self.n_ratios), nu), np.array(sizes) / M
+        alpha = around_thresholds(np.linspace(sizes[0] / M, 1.0, self.n_ratios), nu)
+        points = np.array(sizes) / M
         data = theory_beside_trials(
             "Fig. 1b, theory at this M",
             curves,
@@ -157,7 +162,8 @@ class Fig2(FigureSettings):
 
     def compute(self, run: Run) -> xr.Dataset:
         """Theoretical risk, and the risk of trained predictors: new data, teacher and subset in every trial."""
-        nu, sizes = self.subset_fractions, sample_sizes(self.n_features, self.n_sizes, self.offset)
+        nu = self.subset_fractions
+        sizes = sample_sizes(self.n_features, self.n_sizes, self.offset)
         # Without a ridge the risk is infinite at a threshold; every spike is cut at the same distance from it.
         edges = np.add.outer(nu, [-1e-4, 1e-4]).ravel()
         regular = np.linspace(sizes[0] / self.n_features, 1.0, self.n_ratios)
@@ -169,7 +175,9 @@ class Fig2(FigureSettings):
         return self._with_logged_values(data)
 
     def _one_fraction(self, fraction: float, sizes: tuple[int, ...], alpha: FloatArray, run: Run) -> xr.Dataset:
-        M, lam, problem = self.n_features, np.array(self.ridges), EquicorrelatedProblem()
+        M = self.n_features
+        lam = np.array(self.ridges)
+        problem = EquicorrelatedProblem()
         curves = simulate(
             problem,
             Ensemble(Overlapping((round(fraction * M),))),

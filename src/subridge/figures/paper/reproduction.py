@@ -136,7 +136,8 @@ class FigureRequest:
         >>> FigureRequest("fig1a", quick=True).quick_note
         'quick variant: 400 features (full: 2,000), 20 trials (100)'
         """
-        less, full = asdict(self.settings), asdict(replace(self, quick=False).settings)
+        less = asdict(self.settings)
+        full = asdict(replace(self, quick=False).settings)
         if less == full:
             return ""
         parts: list[str] = []
@@ -159,7 +160,8 @@ class FigureRequest:
 
 def compute_figure(request: FigureRequest, run: Run) -> xr.Dataset:
     """The numbers behind a figure, with their history as attributes; `reproduce` without the picture."""
-    settings, recipe = request.settings, recipe_of(request.figure)
+    settings = request.settings
+    recipe = recipe_of(request.figure)
     start = time.perf_counter()
     dataset = settings.compute(run)
     dataset.attrs = result_attributes(
