@@ -81,10 +81,9 @@ class BlockMatrix:
             moved = B.multiply_elementwise(single)
             self._parts = _in_one_field(D + moved, B - moved)
         for i, j in _nonzero(self._parts[0]):
-            rows = self.row_sizes[i]
-            columns = self.column_sizes[j]
-            if rows != columns:
-                raise ValueError(f"block ({i}, {j}) is {rows} by {columns}: an identity part needs a square block")
+            if self.row_sizes[i] != self.column_sizes[j]:
+                shape_of_block = f"{self.row_sizes[i]} by {self.column_sizes[j]}"
+                raise ValueError(f"block ({i}, {j}) is {shape_of_block}: an identity part needs a square block")
 
     @cached_property
     def diagonal(self) -> sp.ImmutableMatrix:
@@ -248,13 +247,11 @@ class BlockMatrix:
             With as many rows and columns as the groups have together.
         """
         at = self.subs(sizes)
-
-        def block(i: int, j: int) -> sp.Matrix:
-            shape = (at.row_sizes[i], at.column_sizes[j])
-            return at.diagonal[i, j] * sp.eye(*shape) + at.ones[i, j] * sp.ones(*shape)
-
-        n_rows, n_columns = at.diagonal.shape
-        return sp.ImmutableMatrix([[block(i, j) for j in range(n_columns)] for i in range(n_rows)])
+        rows = [
+            [at.diagonal[i, j] * sp.eye(n, m) + at.ones[i, j] * sp.ones(n, m) for j, m in enumerate(at.column_sizes)]
+            for i, n in enumerate(at.row_sizes)
+        ]
+        return sp.ImmutableMatrix(rows)
 
     def __str__(self) -> str:
         return block_text(self)

@@ -105,7 +105,5 @@ def low_rank_trace() -> Polynomial:
     >>> low_rank_trace() == overlap_trace()
     True
     """
-    first = {("Q",): X, ("C",): -d}
-    second = {("G",): Y, ("C",): -d}
-    form = _multiply({("K",): _ONE}, first, {("L",): _ONE}, second)
+    form = _multiply({("K",): _ONE}, {("Q",): X, ("C",): -d}, {("L",): _ONE}, {("G",): Y, ("C",): -d})
     return words(form | {("P", "Pt"): d**2, ("L", "C"): d * (Y - d), ("K", "C"): d * (X - d)})

@@ -92,12 +92,11 @@ def figure_panels(data: xr.Dataset) -> list[Described]:
     """Panels of a figure's numbers: maps of ensemble sizes, or lines over samples or fractions; none for drawings."""
     if "optimal_n_members" in data and "sample_ratio" in data.optimal_n_members.dims:
         sizes = data.optimal_n_members
-        x = "sample_ratio"
         noise = next(dim for dim in ("readout_nsr", "feature_nsr", "label_nsr") if dim in sizes.dims)
-        labels = (_ACROSS[x], f"noise ratio {_WORDS[noise]}")
+        labels = (_ACROSS["sample_ratio"], f"noise ratio {_WORDS[noise]}")
         return [
-            map_panel(f"best ensemble size k*, {title}", one, x, noise, labels, _MOST_CELLS)
-            for title, one in _facets(sizes, (noise, x))
+            map_panel(f"best ensemble size k*, {title}", one, "sample_ratio", noise, labels, _MOST_CELLS)
+            for title, one in _facets(sizes, (noise, "sample_ratio"))
         ]
     name = next((name for name in _SHOWN if name in data), None)
     if name is None:
@@ -134,10 +133,8 @@ def _curves(data: xr.Dataset, values: xr.DataArray, across: str, by: str, title:
     log_y = exceeds(table, 10)
     if across == "sample_ratio" and "mean" in data and "standard_error" in data:
         same = {dim: values[dim] for dim in data["mean"].dims if dim in values.coords and values[dim].ndim == 0}
-        trials = data[["mean", "standard_error"]].sel(same).transpose(by, "n_samples", ...)
+        mean, error = (data[name].sel(same).transpose(by, "n_samples").values for name in ("mean", "standard_error"))
         sizes = data.n_samples.values.astype(np.float64)
-        mean = trials["mean"].values
-        error = trials.standard_error.values
         at, lines = with_trials(names, at, table, sizes / sizes.max(), mean, error)
     else:
         lines = [line(name, row) for name, row in zip(names, table, strict=True)]

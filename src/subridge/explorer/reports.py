@@ -64,9 +64,12 @@ def _forecast(curves: xr.Dataset) -> Report:
             table[f"{name}, {word}"] = forecast_cells(curves.isel(ensemble=e), metric)
         if finite.sizes["n_samples"]:
             lines = [line(*parts) for parts in zip(names, *_with_bounds(finite, metric), strict=True)]
-            x = {"label": "training samples", "log": True}
             y = {"label": curves[metric].attrs.get("long_name", word)}
-            panels.append(panel(word, x, y, finite.n_samples, lines, pilot=float(n_pilot)))
+            panels.append(
+                panel(
+                    word, {"label": "training samples", "log": True}, y, finite.n_samples, lines, pilot=float(n_pilot)
+                )
+            )
     return Report(f"Forecast from {counted(n_pilot, 'row')}", forecast_sentences(curves), panels, table)
 
 
@@ -134,7 +137,6 @@ def _advice(ranking: xr.Dataset) -> Report:
     names = ranking.candidate.values.tolist()
     error, lower, upper = _with_bounds(ranking, "prediction_error")
     unit, told = unit_of(upper[:_ROWS_OF_UNIT].max())
-    variance = attributes["target_variance"]
     gains = zip(ranking.gain.values, ranking.gain_standard_error.values, strict=True)
     table = {
         "ensemble": names,
@@ -143,7 +145,7 @@ def _advice(ranking: xr.Dataset) -> Report:
         "gain": [percent(gain, spread) if gain > -_MANY else "-" for gain, spread in gains],
     }
     if "class_names" not in attributes:
-        table["R²"] = [f"{1 - each / variance:.2f}" for each in error]
+        table["R²"] = [f"{1 - each:.2f}" for each in error / attributes["target_variance"]]
     if attributes["n_samples"] != attributes["n_pilot"]:
         table["now"] = [plain(now) for now in ranking.pilot_prediction_error.values / unit]
     if "misclassification" in ranking:
@@ -242,9 +244,9 @@ def _phase(diagram: xr.Dataset) -> Report:
     )
     panels = []
     if sizes.ndim == 2 and len(axes) == 2:
-        across = axes[::-1]
-        labels = [sizes[name].attrs.get("long_name", name) for name in across]
-        panels.append(map_panel("best ensemble size k*", sizes, *across, labels, 200))
+        y, x = axes
+        labels = [sizes[name].attrs.get("long_name", name) for name in (x, y)]
+        panels.append(map_panel("best ensemble size k*", sizes, x, y, labels, 200))
     columns = {str(name): sizes[name].broadcast_like(sizes) for name in sizes.dims}
     columns["best size k*"] = sizes
     shown = thinned(sizes.size, 2000)
@@ -261,8 +263,7 @@ def _demo(curves: xr.Dataset) -> Report:
     dense = curves.dense_samples.values.astype(np.float64)
     theory = curves.theory.values
     at, lines = with_trials(names, dense, theory, sizes, mean, error)
-    x = {"label": "training samples P"}
-    y = {"label": "generalization error E"}
+    picture = panel("learning curves", {"label": "training samples P"}, {"label": "generalization error E"}, at, lines)
     table = {"samples": [_place(size) for size in sizes]}
     for name, predicted, *trained in zip(names, curves.theory_at_points.values, mean, error, strict=True):
         table[f"{name}\ntheory"] = [plain(value, 4) for value in predicted]
@@ -273,7 +274,7 @@ def _demo(curves: xr.Dataset) -> Report:
         f"The highest errors by theory are {peaks}. Points are means of {curves.sizes['trial']} trained ensembles.",
     ]
     title = f"Error with M = {curves.attrs['n_features']} features: theory beside trained ensembles"
-    return Report(title, sentences, [panel("learning curves", x, y, at, lines)], table)
+    return Report(title, sentences, [picture], table)
 
 
 _REPORTS = {

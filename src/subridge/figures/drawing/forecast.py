@@ -58,8 +58,14 @@ def plot_forecast(curves: xr.Dataset) -> Figure:
                 axes.fill_between(sizes, lower, upper, color=colour, alpha=0.15, linewidth=0)
                 axes.plot(sizes, values, color=colour, marker="o" if len(sizes) < 25 else None, label=name)
                 if variable == "prediction_error":  # hollow: the best ridge may be smaller than the pilot can judge
-                    hollow = {"marker": "o", "linestyle": "none", "markerfacecolor": "white"}
-                    axes.plot(sizes, values.where(one.is_bound), color=colour, **hollow)
+                    axes.plot(
+                        sizes,
+                        values.where(one.is_bound),
+                        color=colour,
+                        marker="o",
+                        linestyle="none",
+                        markerfacecolor="white",
+                    )
             axes.axvline(n_pilot, color="0.8", linewidth=0.8, zorder=0)
             name_line(axes, "pilot", (n_pilot, 0), (3, 3))
             axes.set(xlabel="training samples", ylabel=curves[variable].attrs["long_name"])

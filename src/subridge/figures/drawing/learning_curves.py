@@ -161,8 +161,18 @@ def plot_ridges_and_subsets(data: xr.Dataset) -> Figure:
 
 def _add_points(axes: Axes, one: xr.Dataset, M: int, colour: str, label: str, *, size: float) -> None:
     """The experiment's means with their standard errors."""
-    style: dict[str, Any] = {"fmt": "o", "markersize": size, "capsize": size / 2, "elinewidth": 0.8, "zorder": 3}
-    axes.errorbar(one.n_samples / M, one["mean"], one.standard_error, color=colour, label=label, **style)
+    axes.errorbar(
+        one.n_samples / M,
+        one["mean"],
+        one.standard_error,
+        color=colour,
+        label=label,
+        fmt="o",
+        markersize=size,
+        capsize=size / 2,
+        elinewidth=0.8,
+        zorder=3,
+    )
 
 
 def plot_fractions(data: xr.Dataset) -> Figure:

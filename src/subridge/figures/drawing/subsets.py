@@ -159,13 +159,16 @@ def plot_heterogeneity(data: xr.Dataset) -> Figure:
             for spread, colour in coloured(data.fraction_spread.values)
         }
         mark = {"color": "0.3", "linestyle": "none", "markersize": 5}
-        styles["single draws"] = {"color": "0.3", "linewidth": 0.6, "linestyle": _DASHES}
-        styles["one full model at λ*"] = {"color": GREY}
-        styles["α → ∞"] = {**mark, "marker": "<"}
-        styles["zero there"] = {**mark, "marker": "v", "markerfacecolor": "white"}
+        styles |= {
+            "single draws": {"color": "0.3", "linewidth": 0.6, "linestyle": _DASHES},
+            "one full model at λ*": {"color": GREY},
+            "α → ∞": {**mark, "marker": "<"},
+            "zero there": {**mark, "marker": "v", "markerfacecolor": "white"},
+        }
         keys = [Line2D([], [], label=label, **style) for label, style in styles.items()]
-        layout = {"ncols": 8, "handlelength": 1.4, "columnspacing": 0.9, "fontsize": 7}
-        figure.legend(handles=keys, loc="outside upper center", **layout)
+        figure.legend(
+            handles=keys, loc="outside upper center", ncols=8, handlelength=1.4, columnspacing=0.9, fontsize=7
+        )
         if not data.average_exists.all():
             note(figure, "ρ ≠ 0: for σ = 1/k and c > 0 the average over draws does not exist; the median is drawn")
     return figure

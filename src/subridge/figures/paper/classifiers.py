@@ -125,8 +125,10 @@ class FeatureStatistics(Redundancy):
         shown = np.linspace(0, data.n_features - 1, min(self.n_shown_features, data.n_features)).astype(int)
         statistics = statistics.isel(feature=shown, other_feature=shown)
         fractions = super().compute(run)
-        law = f"{statistics.prefactor:.3g} n^{statistics.power:.2f}"
-        spectrum = f"Spectrum: {law} on the top {statistics.n_fitted:g} (authors: 187.74 n^-.85)."
+        spectrum = (
+            f"Spectrum: {statistics.prefactor:.3g} n^{statistics.power:.2f} on the top {statistics.n_fitted:g} "
+            "(authors: 187.74 n^-.85)."
+        )
         whole = xr.merge([statistics, fractions], combine_attrs="drop")
         whole.attrs = {"notes": [*fractions.attrs["notes"], spectrum]}
         return whole

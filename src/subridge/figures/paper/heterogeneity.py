@@ -27,9 +27,8 @@ class Fig3a(FigureSettings):
 
     def compute(self, run: Run) -> xr.Dataset:
         """Subset sizes of an equal and a heterogeneous plan."""
-        k = self.n_members
-        M = self.n_features
-        plans = (equal(k, M, self.seed), dirichlet(k, M, self.fraction_spread, self.seed))
+        shape = (self.n_members, self.n_features)
+        plans = (equal(*shape, self.seed), dirichlet(*shape, self.fraction_spread, self.seed))
         sizes = np.array([plan.subset_sizes for plan in plans], dtype=np.int32)
         return xr.Dataset({"subset_sizes": (("ensemble", "member"), sizes)}, {"ensemble": ["equal", "heterogeneous"]})
 

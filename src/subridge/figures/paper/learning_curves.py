@@ -6,6 +6,7 @@ from importlib.resources import files
 from itertools import pairwise
 
 import numpy as np
+import pandas as pd
 import xarray as xr
 
 from subridge.arrays.types import FloatArray
@@ -176,21 +177,20 @@ class Fig2(FigureSettings):
 
     def _one_fraction(self, fraction: float, sizes: tuple[int, ...], alpha: FloatArray, run: Run) -> xr.Dataset:
         M = self.n_features
-        lam = np.array(self.ridges)
         problem = EquicorrelatedProblem()
         curves = simulate(
             problem,
             Ensemble(Overlapping((round(fraction * M),))),
             sizes,
             self.n_trials,
-            ridges=lam,
+            ridges=self.ridges,
             n_features=M,
             redraw=("data", "teacher", "subsets"),
             seed=(self.seed, round(1000 * fraction)),
             run=part_of(run, f"fraction-{fraction:g}"),
             progress=False,
         )
-        swept = Ensemble([fraction], lam[:, None, None])
+        swept = Ensemble([fraction], np.array(self.ridges)[:, None, None])
         at_points = risk(problem, swept, np.array(sizes) / M)
         theory = risk(problem, swept, alpha).total
         return theory_beside_trials(f"Fig. 2b, ν = {fraction:g}", curves, at_points, alpha, theory=theory)
@@ -198,16 +198,11 @@ class Fig2(FigureSettings):
     def _with_logged_values(self, data: xr.Dataset) -> xr.Dataset:
         """Add the authors' logged means if the grid is theirs; z is in standard errors of both."""
         logged = json.loads(files("subridge.figures.paper").joinpath("fig2b_logged.json").read_text(encoding="utf-8"))
-        rows = np.array(logged["rows"])
-        same = (
-            self.n_features == logged["n_features"]
-            and self.ridges == tuple(logged["ridges"])
-            and np.array_equal(np.unique(rows[:, 1]), data.subset_fraction)
-            and np.array_equal(np.unique(rows[:, 0]), data.n_samples)
-        )
-        if not same:
+        rows = pd.DataFrame(logged["rows"], columns=logged["columns"])
+        table = rows.set_index(["subset_fraction", "n_samples"]).mean_error.to_xarray()
+        same = self.n_features == logged["n_features"] and self.ridges == tuple(logged["ridges"])
+        if not (same and table.coords.equals(data[list(table.dims)].coords)):
             return data
-        table = xr.DataArray(rows[:, 2].reshape(self.n_sizes, -1).T, dims=("subset_fraction", "n_samples"))
         ours = data.risk.mean("ridge")
         error = ours.std("trial", ddof=1) * np.sqrt(1 / ours.sizes["trial"] + 1 / logged["n_trials"])
         z = (ours.mean("trial") - table) / error

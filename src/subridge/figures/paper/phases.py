@@ -118,9 +118,9 @@ class ScaledPhases(FigureSettings):
         # 𝓔_k at one point of the maps, without a ridge and at the best ridge.
         k = np.array(self.sizes, dtype=float)
         at = self.curve_ratio
-        H = self.curve_noise
-        best = reduced_optimal_ridge(k, 0.0, H, 0.0, 0.0, aggregation=aggregation, sample_ratio=at)
-        curves = [reduced_risk(k, at, 0.0, Lam, H, 0.0, 0.0, aggregation=aggregation) for Lam in (0.0, best)]
+        noises = (self.curve_noise, 0.0, 0.0)
+        best = reduced_optimal_ridge(k, 0.0, *noises, aggregation=aggregation, sample_ratio=at)
+        curves = [reduced_risk(k, at, 0.0, Lam, *noises, aggregation=aggregation) for Lam in (0.0, best)]
         # E_g at the best common ridge above zero: c = 0.6, ρ = 0.3, α = 1, three kinds of noise.
         problem = EquicorrelatedProblem(1.0, 0.6, np.sqrt(0.1), 0.3, 0.1)
         ridges = np.geomspace(1e-6, 1e3, self.n_ridges)[:, None]

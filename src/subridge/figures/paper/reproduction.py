@@ -160,10 +160,9 @@ class FigureRequest:
 
 def compute_figure(request: FigureRequest, run: Run) -> xr.Dataset:
     """The numbers behind a figure, with their history as attributes; `reproduce` without the picture."""
-    settings = request.settings
     recipe = recipe_of(request.figure)
     start = time.perf_counter()
-    dataset = settings.compute(run)
+    dataset = request.settings.compute(run)
     dataset.attrs = result_attributes(
         "figure",
         1,
@@ -171,7 +170,7 @@ def compute_figure(request: FigureRequest, run: Run) -> xr.Dataset:
         figure=request.figure,
         variant=request.variant,
         quick=request.quick,
-        settings=describe(settings),
+        settings=describe(request.settings),
         fingerprint=request.identity,
         command=request.command(run.device),
         device=run.device,
