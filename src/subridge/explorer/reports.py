@@ -65,11 +65,8 @@ def _forecast(curves: xr.Dataset) -> Report:
         if finite.sizes["n_samples"]:
             lines = [line(*parts) for parts in zip(names, *_with_bounds(finite, metric), strict=True)]
             y = {"label": curves[metric].attrs.get("long_name", word)}
-            panels.append(
-                panel(
-                    word, {"label": "training samples", "log": True}, y, finite.n_samples, lines, pilot=float(n_pilot)
-                )
-            )
+            x = {"label": "training samples", "log": True}
+            panels.append(panel(word, x, y, finite.n_samples, lines, pilot=float(n_pilot)))
     return Report(f"Forecast from {counted(n_pilot, 'row')}", forecast_sentences(curves), panels, table)
 
 
