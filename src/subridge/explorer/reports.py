@@ -98,7 +98,6 @@ def forecast_sentences(curves: xr.Dataset) -> list[str]:
         best = last.isel(ensemble=shown.index(shown[int(last.prediction_error.argmin("ensemble"))]))
         most, least = ("at most ", "at least ") if best.is_bound else ("", "")
         error = most + interval(*map(float, _with_bounds(best, "prediction_error")))
-        share = 1.0 - best.prediction_error / variance
         # A bound may lie far above the error, so that it loses against nothing.
         bounds = last.ensemble.values[last.is_bound.values.astype(bool)]
         rivals = [name for name in bounds if name != best.ensemble]
@@ -107,8 +106,9 @@ def forecast_sentences(curves: xr.Dataset) -> list[str]:
             verdict = f"{best.ensemble.values} is forecast to err by {error}; {' and '.join(rivals)} may err less"
         told.append(f"With {counted(int(last.n_samples), 'sample')} {verdict}.")
         if "class_names" not in attributes:
+            r2 = f"{least}{1.0 - best.prediction_error / variance:.2f}"
             root = f" and a root mean square error of {most}{plain(float(best.prediction_error) ** 0.5)}"
-            told.append(f"That is an R² of {least}{share:.2f}{root * (attributes['n_targets'] == 1)}.")
+            told.append(f"That is an R² of {r2}{root * (attributes['n_targets'] == 1)}.")
     if "effective_samples" in curves:  # forecasts for new groups have no estimate of the noise
         told.append(
             f"Errors are those on new groups. The labels have variance {plain(variance)}; the {attributes['n_pilot']} "

@@ -158,8 +158,7 @@ class Classifiers(FeatureSettings):
         data = self.features()
         M = data.n_features
         largest = min(self.largest, len(data.X))
-        thresholds = [M // k for k in self.n_members if largest >= M // k]
-        sizes = log_sizes(self.smallest, largest, self.n_sizes, thresholds)
+        sizes = log_sizes(self.smallest, largest, self.n_sizes, [M // k for k in self.n_members if largest >= M // k])
         options = [StrategyOptions(k, M, self.fraction_spread) for k in self.n_members]
         parts = []
         for strategy in STRATEGY_NAMES:
