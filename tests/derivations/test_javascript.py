@@ -161,12 +161,23 @@ def derived():
     }
 
 
-def is_derived(name, expression):
+def difference(name, expression):
     value, where = derived()[name]
-    difference = expression.subs(where).subs(MEANINGS) - value
-    if difference.has(t):
-        difference = without_radical(difference.subs(t, lam * nu / a))
-    return sp.factor(sp.together(difference)) == 0
+    return (expression.subs(where).subs(MEANINGS) - value).subs(t, lam * nu / a)
+
+
+def is_derived(name, expression):
+    left = difference(name, expression)
+    return sp.factor(sp.together(without_radical(left) if left.has(lam) else left)) == 0
+
+
+def difference_somewhere(name, expression):
+    """The difference at one point, where σ solves the saddle point."""
+    left = difference(name, expression).subs(lam, equicorrelated.ridge_of_sigma())
+    values = {sigma: sp.Rational(1, 3), nu: sp.Rational(2, 5), alpha: sp.Rational(13, 7)}
+    others = sorted(left.free_symbols - set(values), key=str)
+    values |= {symbol: sp.Rational(sp.prime(i + 5), 100) for i, symbol in enumerate(others)}
+    return complex(left.subs(values))
 
 
 TEXT = files("subridge.explorer").joinpath("assets/formulas.js").read_text(encoding="utf-8")
@@ -189,13 +200,19 @@ def test_a_formula_of_the_page_equals_its_derivation(name):
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_an_altered_formula_of_the_page_does_not(name):
     arguments, body = FUNCTIONS[name]
+    assert abs(difference_somewhere(name, expression_of(arguments, body))) < 1e-12
     # Each sign, product and quotient in turn.
     for line, text in enumerate(body):
         for place in re.finditer(r"(?<== )-|(?<=return )-|(?<= )[+-](?= )|\*|/", text):
             other = {"+": "-", "-": "+", "*": "/", "/": "*"}[place[0]]
             wrong = [*body]
             wrong[line] = text[: place.start()] + other + text[place.end() :]
-            assert not is_derived(name, expression_of(arguments, wrong)), wrong[line]
+            assert abs(difference_somewhere(name, expression_of(arguments, wrong))) > 1e-6, wrong[line]
+
+
+@pytest.mark.parametrize("name", ["root", "crossGamma", "sizeGain"])
+def test_the_proof_of_a_wrong_formula_fails(name):
+    assert not is_derived(name, expression_of(*FUNCTIONS[name]) * (1 + alpha))
 
 
 @pytest.mark.parametrize(
