@@ -60,7 +60,7 @@ def gaussian_form(matrix: BlockMatrix, covariance: BlockMatrix | None = None, me
     b*n
     """
     spread = trace(matrix if covariance is None else matrix @ covariance)
-    return spread + sp.sympify(mean) ** 2 * ones_form(matrix) if mean != 0 else spread
+    return spread + mean**2 * ones_form(matrix)
 
 
 def gaussian_form_variance(matrix: BlockMatrix, covariance: BlockMatrix | None = None) -> sp.Expr:

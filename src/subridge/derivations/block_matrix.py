@@ -18,13 +18,10 @@ are combined as expressions instead, and an entry is zero if it vanishes identic
 
 from __future__ import annotations
 
-import random
 from collections.abc import Callable, Sequence
 from functools import cached_property
-from itertools import product
 
 import sympy as sp
-from sympy.polys.constructor import construct_domain
 from sympy.polys.domains.domain import Domain
 from sympy.polys.domains.domainelement import DomainElement
 from sympy.polys.matrices import DomainMatrix
@@ -78,16 +75,15 @@ class BlockMatrix:
             if coefficients.shape != shape:
                 raise ValueError(f"{name} has shape {coefficients.shape}, but there are {shape} blocks")
         # In a block of one entry the identity and the matrix of ones are the same; it counts as identity.
-        ends = ([i for i, size in enumerate(sizes) if size == 1] for sizes in (self.row_sizes, self.column_sizes))
-        if single := list(product(*ends)):
+        if 1 in self.row_sizes and 1 in self.column_sizes:
             D, B = (part.to_Matrix() for part in self._parts)
-            for place in single:
-                D[place], B[place] = D[place] + B[place], sp.S.Zero
-            self._parts = _in_one_field(D, B)
+            single = sp.Matrix(*shape, lambda i, j: int(self.row_sizes[i] == self.column_sizes[j] == 1))
+            moved = B.multiply_elementwise(single)
+            self._parts = _in_one_field(D + moved, B - moved)
         for i, j in _nonzero(self._parts[0]):
-            rows, columns = self.row_sizes[i], self.column_sizes[j]
-            if rows != columns:
-                raise ValueError(f"block ({i}, {j}) is {rows} by {columns}: an identity part needs a square block")
+            if self.row_sizes[i] != self.column_sizes[j]:
+                shape_of_block = f"{self.row_sizes[i]} by {self.column_sizes[j]}"
+                raise ValueError(f"block ({i}, {j}) is {shape_of_block}: an identity part needs a square block")
 
     @cached_property
     def diagonal(self) -> sp.ImmutableMatrix:
@@ -351,7 +347,8 @@ def _rows(
         for j, m in enumerate(matrix.column_sizes):
             terms = []
             for part, unit in zip((matrix.diagonal, matrix.ones), units(text(n), text(m)), strict=True):
-                coefficient, written = part[i, j], text(part[i, j])
+                coefficient = part[i, j]
+                written = text(coefficient)
                 if coefficient in (1, -1):
                     terms.append(unit if coefficient == 1 else f"-{unit}")
                 elif coefficient != 0:
@@ -372,13 +369,8 @@ def _in_one_field(*coefficients: sp.MatrixBase | DomainMatrix) -> list[DomainMat
     ]
     if all(_is_rational(matrix.domain) for matrix in found):
         return list(found[0].unify(*found[1:]))
-    entries = [_tidied(entry) for matrix in found for entry in matrix.to_Matrix()]
-    domain, elements = construct_domain(entries, field=True)
-    values = iter(elements)
-    return [
-        DomainMatrix.from_list_flat([next(values) for _ in matrix.to_Matrix()], matrix.shape, domain)
-        for matrix in found
-    ]
+    tidied = [DomainMatrix.from_Matrix(matrix.to_Matrix().applyfunc(_tidied)) for matrix in found]
+    return [matrix.convert_to(sp.EX).to_dense() for matrix in tidied]
 
 
 def _nonzero(coefficients: DomainMatrix) -> list[tuple[int, int]]:
@@ -393,8 +385,10 @@ def _inverse(matrix: DomainMatrix, reason: str) -> DomainMatrix:
 
     Polynomials and one division per entry: dividing at every step is hundreds of times slower.
     """
-    field, (denominator, A) = matrix.domain, matrix.clear_denoms(convert=True)
-    ring, (_, *coefficients, last) = A.domain, A.charpoly()
+    field = matrix.domain
+    denominator, A = matrix.clear_denoms(convert=True)
+    ring = A.domain
+    _, *coefficients, last = A.charpoly()
     if _is_zero(last, ring):
         raise ZeroDivisionError(reason)
     one = DomainMatrix.eye(A.shape[0], ring)
@@ -413,28 +407,14 @@ def _is_rational(domain: Domain) -> bool:
 
 
 def _is_zero(value: DomainElement, domain: Domain) -> bool:
-    return not value or (not _is_rational(domain) and _vanishes(domain.to_sympy(value)))
+    """Whether an element is zero for all values of its symbols, taken as positive.
 
-
-def _vanishes(expression: sp.Expr) -> bool:
-    """True where the expression is zero for all values of its symbols, taken as positive.
-
-    >>> a, b, x = sp.symbols("a b x", positive=True)
-    >>> _vanishes((1 / sp.sqrt(a * b)) ** 2 - 1 / (a * b)), _vanishes(sp.sin(x) ** 2 + sp.cos(x) ** 2 - 1)
-    (True, True)
-    >>> _vanishes(sp.sqrt(x) - x)
-    False
+    >>> x = sp.Symbol("x")
+    >>> elements = map(sp.EX, (sp.sin(x) ** 2 + sp.cos(x) ** 2 - 1, sp.sqrt(x**2) - x, sp.sqrt(x) - x))
+    >>> [_is_zero(element, sp.EX) for element in elements]
+    [True, True, False]
     """
-    numerator = sp.expand(sp.fraction(sp.together(_tidied(expression)))[0])
-    if numerator == 0:
-        return True
-    # A value at a random point that is clearly not rounding settles it.
-    draw = random.Random(0)
-    at = {symbol: sp.Float(draw.uniform(0.5, 2), 60) for symbol in sorted(numerator.free_symbols, key=str)}
-    value = sp.N(numerator.subs(at), 50)
-    if value.is_number and abs(value) > sp.Float(10) ** -40:
-        return False
-    return bool(sp.simplify(sp.trigsimp(numerator)) == 0)
+    return not value or (domain.is_EX and bool(sp.posify(domain.to_sympy(value))[0].equals(0)))
 
 
 def _tidied(expression: sp.Expr) -> sp.Expr:

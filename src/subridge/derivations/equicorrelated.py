@@ -75,7 +75,8 @@ def member_pair() -> MemberPair:
     n_0 + n_b + n_r + n_s
     """
     signal, noise = _covariances(GROUPS)
-    first, second = BlockMatrix.selection(GROUPS, [0, 2]), BlockMatrix.selection(GROUPS, [1, 2])
+    first = BlockMatrix.selection(GROUPS, [0, 2])
+    second = BlockMatrix.selection(GROUPS, [1, 2])
     return MemberPair(signal, noise, first, second)
 
 
@@ -326,9 +327,11 @@ def ridgeless_sigma() -> tuple[sp.Expr, sp.Expr]:
     return fewer, more
 
 
-def _member(index: sp.Symbol, more_samples: bool) -> sp.Expr:
-    """Return S of one member in one of its two ridgeless states."""
-    return ridgeless_sigma()[more_samples].subs(nu, index) / a
+def _ridgeless(expression: sp.Expr, first_has_more: bool, second_has_more: bool) -> sp.Expr:
+    """Put S of both members, each in one of its two ridgeless states, into an expression of Prop. 2."""
+    S = [sigma / a for sigma in ridgeless_sigma()]
+    states = {S_r: S[first_has_more].subs(nu, nu_r), S_s: S[second_has_more].subs(nu, nu_s)}
+    return sp.factor(expression.subs(states))
 
 
 def ridgeless_gamma(first_has_more: bool, second_has_more: bool) -> sp.Expr:
@@ -351,7 +354,7 @@ def ridgeless_gamma(first_has_more: bool, second_has_more: bool) -> sp.Expr:
     >>> ridgeless_gamma(False, False), ridgeless_gamma(True, False), ridgeless_gamma(True, True)
     (alpha*nu_rs/(nu_r*nu_s), nu_rs/nu_s, nu_rs/alpha)
     """
-    return sp.factor(gamma().subs({S_r: _member(nu_r, first_has_more), S_s: _member(nu_s, second_has_more)}))
+    return _ridgeless(gamma(), first_has_more, second_has_more)
 
 
 def ridgeless_random_bias() -> dict[str, sp.Expr]:
@@ -360,14 +363,10 @@ def ridgeless_random_bias() -> dict[str, sp.Expr]:
     >>> sorted(ridgeless_random_bias())
     ['alpha < nu_r < nu_s', 'nu_r < alpha < nu_s', 'nu_r < nu_s < alpha']
     """
-    branches = {
-        "alpha < nu_r < nu_s": (False, False),
-        "nu_r < alpha < nu_s": (True, False),
-        "nu_r < nu_s < alpha": (True, True),
-    }
     return {
-        name: sp.factor(random_bias().subs({S_r: _member(nu_r, first), S_s: _member(nu_s, second)}))
-        for name, (first, second) in branches.items()
+        "alpha < nu_r < nu_s": _ridgeless(random_bias(), False, False),
+        "nu_r < alpha < nu_s": _ridgeless(random_bias(), True, False),
+        "nu_r < nu_s < alpha": _ridgeless(random_bias(), True, True),
     }
 
 
@@ -391,7 +390,7 @@ def ridgeless_member_error(more_samples: bool) -> sp.Expr:
     >>> sp.factor(ridgeless_member_error(True).subs({a: b, nu_r: 1, rho: 0}))
     (alpha*eta**2 + zeta**2)/(alpha - 1)
     """
-    return sp.factor(pair_error(same=True).subs(S_r, _member(nu_r, more_samples)))
+    return _ridgeless(pair_error(same=True), more_samples, more_samples)
 
 
 def infinite_data_pair_error(same: bool) -> sp.Expr:

@@ -28,7 +28,7 @@ from subridge.derivations.replica import (
 )
 
 V_hat, V_hat_other = sp.symbols("Vhat Vhat_s", positive=True)
-_Q, _K = sp.Symbol("Q", real=True), sp.Symbol("K", positive=True, integer=True)
+_Q = sp.Symbol("Q", real=True)
 
 # Eigenvalues of G_k = ν_kk λ_k I + V̂_k Σ̄_kk, and Ā_kΣ_sθ = √ν_kk t, in the eigenbases.
 _G_r = nu_r * (lam_r + V_hat * d[i])
@@ -47,7 +47,7 @@ def fixed_point() -> sp.Expr:
     >>> is_identically_zero(as_in_proposition_one(fixed_point()) - q / lam_r)
     True
     """
-    return averaged(sp.factor(nu_r * d[i] / _G_r))
+    return averaged(nu_r * d[i] / _G_r)
 
 
 def channel_overlap(m_sum: sp.Expr, J_overlap: sp.Expr, Lambda: sp.Expr, noise: sp.Expr) -> sp.Expr:
@@ -85,12 +85,13 @@ def crossed_error() -> sp.Expr:
     >>> is_identically_zero(as_in_proposition_one(crossed_error()) - replica.crossed_error())
     True
     """
-    m_sum = V_hat * averaged(sp.factor(nu_r * t[i] ** 2 / _G_r)) + V_hat_other * averaged(
-        sp.factor(nu_s * u[j] ** 2 / _G_s)
-    )
+    m_r = V_hat * averaged(nu_r * t[i] ** 2 / _G_r)
+    m_s = V_hat_other * averaged(nu_s * u[j] ** 2 / _G_s)
+    m_sum = m_r + m_s
     # The roots √ν of Σ̄ and of Ā pair up to ν_kk ν_k′k′.
-    J_overlap = averaged(sp.factor(nu_r * nu_s * B[i, j] ** 2 / (_G_r * _G_s)))
-    Lambda = averaged(sp.factor(nu_r * nu_s * t[i] * B[i, j] * u[j] / (_G_r * _G_s)))
+    both = nu_r * nu_s / (_G_r * _G_s)
+    J_overlap = averaged(both * B[i, j] ** 2)
+    Lambda = averaged(both * t[i] * B[i, j] * u[j])
     return signal_power - m_sum + channel_overlap(m_sum, J_overlap, Lambda, zeta**2)
 
 
@@ -107,9 +108,9 @@ def member_error() -> sp.Expr:
     >>> is_identically_zero(difference)
     True
     """
-    m_sum = 2 * V_hat * averaged(sp.factor(nu_r * t[i] ** 2 / _G_r))
-    J_overlap = averaged(sp.factor((nu_r * d[i] / _G_r) ** 2))
-    Lambda = averaged(sp.factor(nu_r**2 * t[i] ** 2 * d[i] / _G_r**2))
+    m_sum = 2 * V_hat * averaged(nu_r * t[i] ** 2 / _G_r)
+    J_overlap = averaged((nu_r * d[i] / _G_r) ** 2)
+    Lambda = averaged(nu_r**2 * t[i] ** 2 * d[i] / _G_r**2)
     Q = channel_overlap(m_sum, J_overlap, Lambda, zeta**2 + eta_r**2).subs(V_hat_other, V_hat)
     return signal_power - m_sum + Q
 

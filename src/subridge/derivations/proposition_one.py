@@ -66,7 +66,8 @@ class MemberPair:
     @cached_property
     def _covariances(self) -> tuple[BlockMatrix, BlockMatrix, BlockMatrix]:
         total = self.signal + self.noise
-        A, B = self.first, self.second
+        A = self.first
+        B = self.second
         return A @ total @ A.T, A @ total @ B.T, B @ total @ B.T
 
     @cached_property
@@ -82,9 +83,9 @@ class MemberPair:
     @property
     def q(self) -> sp.Expr:
         """The order parameter q_r = (1/M) tr[G_r⁻¹ Σ̃_rr] (eq. 10 (saddle_point)) at q̂_r = ν_rr/x_r."""
-        C, n_rows = self._covariances[0], sum(self.first.row_sizes)
         # ν_rr M = N_r, the number of rows of A_r: the two factors M cancel.
-        return sp.cancel(x_r * trace(self.resolvents[0] @ C) / n_rows)
+        n_rows = sum(self.first.row_sizes)
+        return sp.cancel(x_r * trace(self.resolvents[0] @ self._covariances[0]) / n_rows)
 
     @cached_property
     def overlap_trace(self) -> sp.Expr:
@@ -103,29 +104,27 @@ class MemberPair:
 
         The four terms of 𝓑 are left as a sum: each is short, their common denominator is not.
         """
-        # tr[P X P] = tr X − 1ᵀX1/M
-        M, terms = self.n_features, zip(self._bias_terms(self._all), self._bias_terms(self._one), strict=True)
-        return sum(tr / M - form / M**2 for tr, form in terms)
+        return sum(term / self.n_features for term in self._bias_terms(self._random))
 
     def aligned_bias(self) -> sp.Expr:
         """Return (1/M) 1ᵀ 𝓑 1, as a sum of four terms."""
-        return sum(form / self.n_features for form in self._bias_terms(self._one))
+        return sum(term / self.n_features for term in self._bias_terms(self._aligned))
 
     def random_explained(self) -> sp.Expr:
         """Return c_r = (1/M) E[gᵀ P Σ_s A_rᵀR_rA_r Σ_s P g], the cross moment of a random target and member r."""
-        return -self._bias_terms(self._all)[1] / self.n_features - self.aligned_explained() / self.n_features
+        return self._explained(self._random)[0] / self.n_features
 
     def aligned_explained(self) -> sp.Expr:
         """Return c_r = (1/M) 1ᵀ Σ_s A_rᵀR_rA_r Σ_s 1, the cross moment of a target along 1 and member r."""
-        return -self._bias_terms(self._one)[1] / self.n_features
+        return self._explained(self._aligned)[0] / self.n_features
 
     def random_weights(self) -> sp.Expr:
         """Return (1/M) E[m_rᵀm_r′], m_r = A_rᵀR_rA_r Σ_s P g the mean weights for a target drawn at random."""
-        return self._product(self._all, self._met) / self.n_features - self.aligned_weights() / self.n_features
+        return self._product(self._random, self._met) / self.n_features
 
     def aligned_weights(self) -> sp.Expr:
         """Return (1/M) m_rᵀm_r′ for a target along 1."""
-        return self._product(self._one, self._met) / self.n_features
+        return self._product(self._aligned, self._met) / self.n_features
 
     def weight_spread(self) -> sp.Expr:
         """Return tr[R_r C_rr′ R_r′ A_r′A_rᵀ]/(αM), by which shared rows spread the weights of both members alike."""
@@ -133,33 +132,33 @@ class MemberPair:
         return trace((R @ self._covariances[1]) @ (R_other @ self._met.T)) / (alpha * self.n_features)
 
     @property
-    def _all(self) -> BlockMatrix:
-        """Every target on its own: the columns of the identity."""
-        return BlockMatrix.identity(self.signal.row_sizes)
+    def _random(self) -> BlockMatrix:
+        """E[w*w*ᵀ] of a target drawn at random: the projection P, because P² = P."""
+        removed: BlockMatrix = self._aligned * (1 / self.n_features)
+        return BlockMatrix.identity(self.signal.row_sizes) - removed
 
     @property
-    def _one(self) -> BlockMatrix:
-        """The target along 1, a column."""
-        return BlockMatrix.all_ones(self.signal.row_sizes, [1])
+    def _aligned(self) -> BlockMatrix:
+        """w*w*ᵀ of the target along 1."""
+        return BlockMatrix.all_ones(self.signal.row_sizes, self.signal.row_sizes)
 
     @property
     def _met(self) -> BlockMatrix:
         """A_r A_r′ᵀ, the features that both see."""
         return self.first @ self.second.T
 
-    def _product(self, targets: BlockMatrix, between: BlockMatrix) -> sp.Expr:
-        """Return tr[Uᵀ Σ_s A_rᵀR_r X R_r′A_r′ Σ_s U], turned round so that only member-sized matrices multiply."""
+    def _product(self, target: BlockMatrix, between: BlockMatrix) -> sp.Expr:
+        """Return tr[Σ_s A_rᵀR_r X R_r′A_r′ Σ_s E[w*w*ᵀ]], turned round so that only member-sized matrices multiply."""
         R, R_other = self.resolvents
-        target = self.signal @ targets
-        return trace((R @ between) @ (R_other @ ((self.second @ target) @ (self.first @ target).T)))
+        seen = self.second @ (self.signal @ target @ self.signal) @ self.first.T
+        return trace((R @ between) @ (R_other @ seen))
 
-    def _bias_terms(self, targets: BlockMatrix) -> tuple[sp.Expr, ...]:
-        """Return tr[Uᵀ X U] for each term X of 𝓑."""
-        (R, R_other), target = self.resolvents, self.signal @ targets
-        seen, seen_other = self.first @ target, self.second @ target
-        return (
-            trace(targets.T @ target),
-            -trace(R @ (seen @ seen.T)),
-            -trace(R_other @ (seen_other @ seen_other.T)),
-            self._product(targets, self._covariances[1]),
-        )
+    def _bias_terms(self, target: BlockMatrix) -> list[sp.Expr]:
+        """Return tr[X E[w*w*ᵀ]] for each term X of 𝓑."""
+        first, second = self._explained(target)
+        return [trace(self.signal @ target), -first, -second, self._product(target, self._covariances[1])]
+
+    def _explained(self, target: BlockMatrix) -> list[sp.Expr]:
+        """Return tr[Σ_s AᵀRA Σ_s E[w*w*ᵀ]] for both members."""
+        members = zip(self.resolvents, (self.first, self.second), strict=True)
+        return [trace(R @ (A @ (self.signal @ target @ self.signal) @ A.T)) for R, A in members]

@@ -201,12 +201,6 @@ def optimal_error() -> sp.Expr:
     return sp.factor(error().subs(alpha, stationary_alpha).subs(k, 1 / nu))
 
 
-def _root_of_linear_part() -> sp.Expr:
-    """Return σ_k: the smaller root tends to it as k grows, while the other root goes to infinity like k."""
-    _, c1, c0 = sp.Poly(optimal_sigma_quadratic(), sigma).all_coeffs()
-    return sp.factor(-c0 / c1)
-
-
 @lru_cache
 def optimal_coefficient(aligned: bool) -> sp.Expr:
     """Return the coefficient of 1/k in 𝓔*_k: for ρ ≠ 0 (``aligned``), or for ρ = 0, where H is wrong.
@@ -228,17 +222,9 @@ def optimal_coefficient(aligned: bool) -> sp.Expr:
     >>> sp.factor(optimal_coefficient(aligned=False) - (H - 2*alpha/((1+W)*(alpha + (1+W)*(1+H+Z)))))
     0
     """
-    if aligned:
-        # h grows like k, so that σ → 0 and only the readout noise is left at order 1/k.
-        h = -sp.Poly(optimal_sigma_quadratic(), sigma).coeff_monomial(sigma) - alpha
-        growth = sp.limit(sp.factor(h / k), k, sp.oo)
-        if growth == 0:
-            raise ValueError("σ keeps a finite limit: the member does not switch off")
-        value = sp.S.Zero
-    else:
-        value = _root_of_linear_part().subs(rho, 0)
-    excess = sp.factor((optimal_error() - E_bulk) / nu).subs(sigma, value)
-    return sp.factor((excess if aligned else excess.subs(rho, 0)).subs(nu, 0))
+    coefficient = uniform_optimal_coefficient()
+    # For ρ ≠ 0 the ridge grows with k, so that σ_k → 0 and only the readout noise is left at order 1/k.
+    return sp.factor(sp.limit(coefficient, k, sp.oo) if aligned else coefficient.subs(rho, 0))
 
 
 def uniform_optimal_coefficient() -> sp.Expr:
@@ -250,8 +236,10 @@ def uniform_optimal_coefficient() -> sp.Expr:
     0
     """
     # The leading part of 𝓔* − 𝓔_∞ in ν at fixed σ.
-    excess = sp.factor(sp.factor((optimal_error() - E_bulk) / nu).subs(nu, 0))
-    return sp.factor(excess.subs(sigma, _root_of_linear_part()))
+    excess = sp.factor((optimal_error() - E_bulk) / nu).subs(nu, 0)
+    # The smaller root tends to σ_k as k grows, while the other root goes to infinity like k.
+    _, c1, c0 = sp.Poly(optimal_sigma_quadratic(), sigma).all_coeffs()
+    return sp.factor(excess.subs(sigma, -c0 / c1))
 
 
 def optimal_boundary() -> sp.Expr:

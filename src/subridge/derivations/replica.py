@@ -26,8 +26,11 @@ from subridge.derivations.notation import M, alpha, q, q_hat, zeta
 
 i, j = sp.symbols("i j", integer=True, positive=True)
 n_first, n_second = sp.symbols("N_r N_s", integer=True, positive=True)
-d, f = sp.IndexedBase("d", positive=True), sp.IndexedBase("f", positive=True)  # eigenvalues of members r, r′
-t, u = sp.IndexedBase("t", real=True), sp.IndexedBase("u", real=True)  # A_rΣ_s w*/√ν_rr in the eigenbases
+# Eigenvalues of members r and r′, and A_rΣ_s w*/√ν_rr of both in the eigenbases.
+d = sp.IndexedBase("d", positive=True)
+f = sp.IndexedBase("f", positive=True)
+t = sp.IndexedBase("t", real=True)
+u = sp.IndexedBase("u", real=True)
 B = sp.IndexedBase("B", real=True)  # Σ̃_rr′ between the two eigenbases
 
 
@@ -148,7 +151,8 @@ def solve_linear(equation: sp.Expr, unknown: sp.Symbol) -> sp.Expr:
     Sum(d[i], (i, 1, N_r))/(2*M)
     """
     plain, sums = _atoms(sp.sympify(equation))
-    constant, slope = plain.subs(unknown, 0), sp.diff(plain, unknown)
+    constant = plain.subs(unknown, 0)
+    slope = sp.diff(plain, unknown)
     if slope.has(unknown):
         raise ValueError(f"the equation is not linear in {unknown}")
     return sp.factor(-constant / slope).xreplace({symbol: total for total, symbol in sums.items()})
@@ -167,6 +171,11 @@ Q_hat, R_hat, C_hat, c_hat = sp.symbols("Qhat Rhat Chat chat", real=True)
 
 _g = 1 / (1 + q_hat * d[i])
 _h = 1 / (1 + r_hat * f[j])
+# What the target has in common with each member and with both, and the members with each other.
+_target_r = averaged(t[i] ** 2 * _g)
+_target_s = averaged(u[j] ** 2 * _h)
+_target_both = averaged(t[i] * _g * B[i, j] * _h * u[j])
+_shared = averaged(_g * B[i, j] ** 2 * _h)
 MEMBER_PARAMETERS = (q, q0, q_hat, q0_hat)
 PAIR_PARAMETERS = (q, Q, r, R, c, C, q_hat, Q_hat, r_hat, R_hat, c_hat, C_hat)
 
@@ -191,7 +200,7 @@ def member_action() -> sp.Expr:
     data = alpha * (sp.log(1 + q / lam_r) + beta * q0 / (lam_r + q))
     conjugate = -_conjugate(q, q_hat, q0, q0_hat)
     source = J * (q + beta * q0 - beta * zeta**2)
-    weights = -beta * q_hat**2 * averaged(t[i] ** 2 * _g)
+    weights = -beta * q_hat**2 * _target_r
     volume = averaged(sp.log(1 / _g)) + beta * q0_hat * averaged(d[i] * _g)
     return data + conjugate + source + weights + volume + beta * q_hat * (zeta**2 + eta_r**2 + signal_power)
 
@@ -245,20 +254,18 @@ def pair_action() -> sp.Expr:
     >>> sp.factor(sp.diff(pair_action(), C).subs({c: 0, c_hat: 0, J: 0}))
     0
     """
-    kappa_r, kappa_s = lam_r + q, lam_s + r
+    kappa_r = lam_r + q
+    kappa_s = lam_s + r
     determinant = kappa_r * kappa_s - c**2
     data = alpha * (sp.log(determinant) + beta * (kappa_r * R + kappa_s * Q - 2 * c * C) / determinant)
     conjugate = -(_conjugate(q, q_hat, Q, Q_hat) + _conjugate(r, r_hat, R, R_hat) + 2 * _conjugate(c, c_hat, C, C_hat))
     source = J * (c + beta * C - beta * zeta**2)
-    labels = beta * ((q_hat + r_hat + 2 * c_hat) * (signal_power + zeta**2) + q_hat * eta_r**2 + r_hat * eta_s**2)
-    both = (q_hat + c_hat) * (r_hat + c_hat)
-    weights = -beta * (
-        (q_hat + c_hat) ** 2 * averaged(t[i] ** 2 * _g)
-        + (r_hat + c_hat) ** 2 * averaged(u[j] ** 2 * _h)
-        - 2 * c_hat * both * averaged(t[i] * _g * B[i, j] * _h * u[j])
-    )
-    shared = averaged(_g * B[i, j] ** 2 * _h)
-    spread = Q_hat * averaged(d[i] * _g) + R_hat * averaged(f[j] * _h) - 2 * c_hat * C_hat * shared
+    first = q_hat + c_hat
+    second = r_hat + c_hat
+    labels = beta * ((first + second) * (signal_power + zeta**2) + q_hat * eta_r**2 + r_hat * eta_s**2)
+    explained = first**2 * _target_r + second**2 * _target_s - 2 * c_hat * first * second * _target_both
+    weights = -beta * explained
+    spread = Q_hat * averaged(d[i] * _g) + R_hat * averaged(f[j] * _h) - 2 * c_hat * C_hat * _shared
     volume = averaged(sp.log(1 / _g)) + averaged(sp.log(1 / _h)) + beta * spread
     return data + conjugate + source + labels + weights + volume
 
@@ -311,7 +318,8 @@ def gradient(pair: bool) -> list[sp.Expr]:
     >>> [all(is_identically_zero(slope) for slope in gradient(pair)) for pair in (False, True)]
     [True, True]
     """
-    action, saddle = (pair_action(), pair_saddle()) if pair else (member_action(), member_saddle())
+    action = pair_action() if pair else member_action()
+    saddle = pair_saddle() if pair else member_saddle()
     parameters = PAIR_PARAMETERS if pair else MEMBER_PARAMETERS
     return [sp.diff(action.subs(J, 0), parameter).subs(saddle) for parameter in parameters]
 
@@ -322,7 +330,7 @@ def crossed_gamma() -> sp.Expr:
     >>> crossed_gamma().subs(r_hat, 0)
     0
     """
-    return q_hat * r_hat / alpha * averaged(_g * B[i, j] ** 2 * _h)
+    return q_hat * r_hat / alpha * _shared
 
 
 def crossed_error() -> sp.Expr:
@@ -336,12 +344,8 @@ def crossed_error() -> sp.Expr:
     p_s
     """
     g = crossed_gamma()
-    bias = (
-        signal_power
-        - q_hat * averaged(t[i] ** 2 * _g)
-        - r_hat * averaged(u[j] ** 2 * _h)
-        + q_hat * r_hat * averaged(t[i] * _g * B[i, j] * _h * u[j])
-    )
+    explained = q_hat * _target_r + r_hat * _target_s
+    bias = signal_power - explained + q_hat * r_hat * _target_both
     return (g * zeta**2 + bias) / (1 - g)
 
 

@@ -15,20 +15,13 @@ import sympy as sp
 d, X, Y, n_overlap, rank = sp.symbols("d X Y n_o m", positive=True)
 Word = tuple[str, ...]
 Polynomial = dict[Word, sp.Expr]
+_ONE = sp.S.One
 
 # F: F_r, E: F_s, P: the 0/1 matrix N_r × N_s of shared features, t: transpose
-_REWRITE: dict[Word, Polynomial] = {
-    ("Ft", "F"): {("G",): sp.S.One},
-    ("Et", "E"): {("Q",): sp.S.One},
-    ("Ft", "P", "E"): {("C",): sp.S.One},
-    ("Et", "Pt", "F"): {("C",): sp.S.One},
-    ("Ft", "P", "Pt", "F"): {("C",): sp.S.One},
-    ("Et", "Pt", "P", "E"): {("C",): sp.S.One},
-    ("K", "G"): {(): sp.S.One, ("K",): -X},
-    ("G", "K"): {(): sp.S.One, ("K",): -X},
-    ("L", "Q"): {(): sp.S.One, ("L",): -Y},
-    ("Q", "L"): {(): sp.S.One, ("L",): -Y},
-}
+_LETTERS = {"Ft F": "G", "Et E": "Q", "Ft P E": "C", "Et Pt F": "C", "Ft P Pt F": "C", "Et Pt P E": "C"}
+_REWRITE: dict[Word, Polynomial] = {tuple(word.split()): {(letter,): _ONE} for word, letter in _LETTERS.items()}
+for _K, _G, _X in (("K", "G", X), ("L", "Q", Y)):
+    _REWRITE[_K, _G] = _REWRITE[_G, _K] = {(): _ONE, (_K,): -_X}
 # Words whose trace is a number; the empty word is the identity of the rank's dimension.
 _TRACES = {("P", "Pt"): n_overlap, (): rank}
 
@@ -97,10 +90,10 @@ def overlap_trace() -> Polynomial:
     >>> overlap_trace()[("K", "L")]
     X**2*Y**2
     """
-    one = sp.S.One
-    left = {(): one, ("F", "K", "Ft"): -one}
-    right = {(): one, ("E", "L", "Et"): -one}
-    forth, back = {("P",): d, ("F", "Et"): one}, {("Pt",): d, ("E", "Ft"): one}
+    left = {(): _ONE, ("F", "K", "Ft"): -_ONE}
+    right = {(): _ONE, ("E", "L", "Et"): -_ONE}
+    forth = {("P",): d, ("F", "Et"): _ONE}
+    back = {("Pt",): d, ("E", "Ft"): _ONE}
     return words(_multiply(left, forth, right, back))
 
 
@@ -112,6 +105,5 @@ def low_rank_trace() -> Polynomial:
     >>> low_rank_trace() == overlap_trace()
     True
     """
-    one = sp.S.One
-    form = _multiply({("K",): one}, {("Q",): X, ("C",): -d}, {("L",): one}, {("G",): Y, ("C",): -d})
+    form = _multiply({("K",): _ONE}, {("Q",): X, ("C",): -d}, {("L",): _ONE}, {("G",): Y, ("C",): -d})
     return words(form | {("P", "Pt"): d**2, ("L", "C"): d * (Y - d), ("K", "C"): d * (X - d)})

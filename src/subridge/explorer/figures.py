@@ -5,7 +5,7 @@ import json
 import platform
 from collections.abc import Iterator, Sequence
 from importlib.metadata import version
-from itertools import islice, product
+from itertools import islice
 from pathlib import Path
 
 import numpy as np
@@ -42,7 +42,9 @@ _WORDS = {
     "label_nsr": "Z",
     "readout_noise": "η",
 }
-_MOST_PANELS, _MOST_POINTS, _MOST_CELLS = 12, 250, 80
+_MOST_PANELS = 12
+_MOST_POINTS = 250
+_MOST_CELLS = 80
 
 
 def write_figures(
@@ -73,7 +75,7 @@ def write_figures(
         entry["picture"] = base64.b64encode((folder / f"{entry['figure']}.svg").read_bytes()).decode("ascii")
         panels.extend(made)
         entries.append(entry)
-    libraries = ("numpy", "scipy", "xarray", "matplotlib")
+    versions = {name: version(name) for name in ("numpy", "scipy", "xarray", "matplotlib")}
     write_page(
         place,
         "figures.html",
@@ -82,20 +84,19 @@ def write_figures(
         figures=entries,
         failures=failures,
         panels=panels,
-        versions={"python": platform.python_version(), "subridge": __version__}
-        | {name: version(name) for name in libraries},
+        versions={"python": platform.python_version(), "subridge": __version__, **versions},
     )
 
 
 def figure_panels(data: xr.Dataset) -> list[Described]:
     """Panels of a figure's numbers: maps of ensemble sizes, or lines over samples or fractions; none for drawings."""
     if "optimal_n_members" in data and "sample_ratio" in data.optimal_n_members.dims:
-        sizes, x = data.optimal_n_members, "sample_ratio"
+        sizes = data.optimal_n_members
         noise = next(dim for dim in ("readout_nsr", "feature_nsr", "label_nsr") if dim in sizes.dims)
-        labels = (_ACROSS[x], f"noise ratio {_WORDS[noise]}")
+        labels = (_ACROSS["sample_ratio"], f"noise ratio {_WORDS[noise]}")
         return [
-            map_panel(f"best ensemble size k*, {title}", one, x, noise, labels, _MOST_CELLS)
-            for title, one in _facets(sizes, (noise, x))
+            map_panel(f"best ensemble size k*, {title}", one, "sample_ratio", noise, labels, _MOST_CELLS)
+            for title, one in _facets(sizes, (noise, "sample_ratio"))
         ]
     name = next((name for name in _SHOWN if name in data), None)
     if name is None:
@@ -112,7 +113,8 @@ def _facets(values: xr.DataArray, kept: tuple[str, ...]) -> Iterator[tuple[str, 
     """Every slice of the other dimensions, with a title; a dozen at most."""
     others = [str(dim) for dim in values.dims if dim not in kept]
     values = values.assign_coords({dim: values[dim] for dim in others})  # numbers, where they have none
-    for place in islice(product(*(range(values.sizes[dim]) for dim in others)), _MOST_PANELS):
+    places = np.ndindex(*(values.sizes[dim] for dim in others))
+    for place in islice(places, _MOST_PANELS):
         chosen = values.isel(dict(zip(others, place, strict=True)))
         yield ", ".join(_said(dim, chosen[dim]) for dim in others) or "curves", chosen
 
@@ -125,7 +127,8 @@ def _said(dim: str, place: ArrayLike) -> str:
 def _curves(data: xr.Dataset, values: xr.DataArray, across: str, by: str, title: str) -> Described:
     """Lines over `across`, one for each value of `by`, with the points of an experiment if the figure has them."""
     values = thinned_along(values, across, _MOST_POINTS).transpose(by, across)
-    at, table = values[across].values.astype(np.float64), values.values
+    at = values[across].values.astype(np.float64)
+    table = values.values
     names = [_said(by, value) for value in values[by]]
     log_y = exceeds(table, 10)
     if across == "sample_ratio" and "mean" in data and "standard_error" in data:

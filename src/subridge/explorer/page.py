@@ -92,7 +92,8 @@ def render(template: str, scripts: Sequence[str], **values: Json) -> str:
     """
     environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
     environment.policies["json.dumps_kwargs"] = {"sort_keys": False}  # presets stay in the order of the paper
-    licence, library = _text("uplot/LICENSE").replace("*/", ""), _text("uplot/uPlot.iife.min.js")
+    licence = _text("uplot/LICENSE").replace("*/", "")
+    library = _text("uplot/uPlot.iife.min.js")
     own = "\n".join(map(_text, scripts))  # the files share a scope of their own
     script = f'\n/* uPlot:\n{licence}*/\n{library}\n(() => {{\n"use strict";\n{own}\n}})();\n'
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode("ascii")

@@ -50,8 +50,7 @@ def panel(
         own = each["name"].removesuffix(TRAINED)
         each["colour"] = PALETTE[(curves.index(own) if own in curves else i) % len(PALETTE)]
     joined = any(each["dots"] for each in lines)  # curves pass over the places of points
-    described = {"title": title, "x": x, "y": y, "at": numbers(at), "lines": list(lines)}
-    return described | {"joined": joined, "marks": marks}
+    return {"title": title, "x": x, "y": y, "at": numbers(at), "lines": list(lines), "joined": joined, "marks": marks}
 
 
 class Report(NamedTuple):
@@ -90,8 +89,7 @@ def map_panel(title: str, sizes: xr.DataArray, x: str, y: str, labels: Sequence[
     """A map of ensemble sizes over the finite coordinates `x` and `y`, thinned to at most so many cells a side."""
     cut = thinned_along(thinned_along(sizes.transpose(y, x), x, most), y, most)
     across, down = ({"label": label} for label in labels)
-    values = {"heights": numbers(cut[y]), "sizes": [numbers(row) for row in cut]}
-    return panel(title, across, down, cut[x]) | values
+    return panel(title, across, down, cut[x]) | {"heights": numbers(cut[y]), "sizes": [numbers(row) for row in cut]}
 
 
 def exceeds(values: FloatArray, factor: float) -> bool:

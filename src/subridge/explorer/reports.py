@@ -4,7 +4,6 @@ A result becomes a `Report`, of which the command line prints parts. Names that 
 the template and reach the page's script as JSON.
 """
 
-from itertools import product
 from pathlib import Path
 
 import numpy as np
@@ -55,42 +54,50 @@ def _forecast(curves: xr.Dataset) -> Report:
     """Forecast errors over sample sizes, with intervals."""
     metrics = [str(name) for name in curves if f"{name}_upper" in curves]
     names = curves.ensemble.values.tolist()
+    n_pilot = curves.attrs["n_pilot"]
     finite = curves.isel(n_samples=np.isfinite(curves.n_samples)).sortby("n_samples")
     panels = []
-    for metric in metrics if finite.sizes["n_samples"] else ():
-        ends = (finite[metric + end] for end in ("", "_lower", "_upper"))
-        lines = [line(*parts) for parts in zip(names, *ends, strict=True)]
-        word, n_pilot = metric.replace("_", " "), float(curves.attrs["n_pilot"])
-        y, x = {"label": curves[metric].attrs.get("long_name", word)}, {"label": "training samples", "log": True}
-        panels.append(panel(word, x, y, finite.n_samples, lines, pilot=n_pilot))
     table = {"samples": [_place(size) for size in curves.n_samples.values]}
-    for metric, (e, name) in product(metrics, enumerate(names)):
-        table[f"{name}, {metric.replace('_', ' ')}"] = forecast_cells(curves.isel(ensemble=e), metric)
-    title = f"Forecast from {counted(curves.attrs['n_pilot'], 'row')}"
-    return Report(title, forecast_sentences(curves), panels, table)
+    for metric in metrics:
+        word = metric.replace("_", " ")
+        for e, name in enumerate(names):
+            table[f"{name}, {word}"] = forecast_cells(curves.isel(ensemble=e), metric)
+        if finite.sizes["n_samples"]:
+            lines = [line(*parts) for parts in zip(names, *_with_bounds(finite, metric), strict=True)]
+            y = {"label": curves[metric].attrs.get("long_name", word)}
+            x = {"label": "training samples", "log": True}
+            panels.append(panel(word, x, y, finite.n_samples, lines, pilot=float(n_pilot)))
+    return Report(f"Forecast from {counted(n_pilot, 'row')}", forecast_sentences(curves), panels, table)
+
+
+def _with_bounds(data: xr.Dataset, metric: str) -> list[FloatArray]:
+    """A metric, and the lower and upper end of its interval."""
+    return [data[metric + end].values for end in ("", "_lower", "_upper")]
 
 
 def forecast_cells(curve: xr.Dataset, metric: str, unit: float = 1.0) -> list[str]:
     """A forecast metric of one ensemble with its interval, at every size."""
-    bounds = (curve[metric + end].values / unit for end in ("", "_lower", "_upper"))
+    bounds = np.array(_with_bounds(curve, metric)).T / unit
+    signs = np.where(curve.is_bound, "≤ ", "")
     return [
-        "-" if np.isnan(value) else f"{'≤ ' * bool(is_bound)}{short_interval(value, lower, upper)}"
-        for value, lower, upper, is_bound in zip(*bounds, curve.is_bound.values, strict=True)
+        "-" if np.isnan(ends[0]) else sign + short_interval(*ends) for sign, ends in zip(signs, bounds, strict=True)
     ]
 
 
 def forecast_sentences(curves: xr.Dataset) -> list[str]:
     """The lowest forecast error, what the noise of the labels leaves, and what the signs in the table mean."""
-    attributes, told, variance = curves.attrs, list[str](), curves.attrs["target_variance"]
-    last = curves.where(np.isfinite(curves.n_samples) & curves.prediction_error.notnull().any("ensemble"), drop=True)
+    attributes = curves.attrs
+    variance = attributes["target_variance"]
+    told: list[str] = []
+    forecast = curves.prediction_error.notnull().any("ensemble")
+    last = curves.where(np.isfinite(curves.n_samples) & forecast, drop=True)
     if last.sizes["n_samples"]:
         last = last.isel(n_samples=last.n_samples.argmax("n_samples"))
         # Of several with the same printed error the first, which is the simplest.
         shown = [plain(float(error)) for error in last.prediction_error]
         best = last.isel(ensemble=shown.index(shown[int(last.prediction_error.argmin("ensemble"))]))
         most, least = ("at most ", "at least ") if best.is_bound else ("", "")
-        error = most + interval(*(float(best[f"prediction_error{end}"]) for end in ("", "_lower", "_upper")))
-        share = 1.0 - best.prediction_error / variance
+        error = most + interval(*map(float, _with_bounds(best, "prediction_error")))
         # A bound may lie far above the error, so that it loses against nothing.
         bounds = last.ensemble.values[last.is_bound.values.astype(bool)]
         rivals = [name for name in bounds if name != best.ensemble]
@@ -99,8 +106,9 @@ def forecast_sentences(curves: xr.Dataset) -> list[str]:
             verdict = f"{best.ensemble.values} is forecast to err by {error}; {' and '.join(rivals)} may err less"
         told.append(f"With {counted(int(last.n_samples), 'sample')} {verdict}.")
         if "class_names" not in attributes:
+            r2 = f"{least}{1.0 - best.prediction_error / variance:.2f}"
             root = f" and a root mean square error of {most}{plain(float(best.prediction_error) ** 0.5)}"
-            told.append(f"That is an R² of {least}{share:.2f}{root * (attributes['n_targets'] == 1)}.")
+            told.append(f"That is an R² of {r2}{root * (attributes['n_targets'] == 1)}.")
     if "effective_samples" in curves:  # forecasts for new groups have no estimate of the noise
         told.append(
             f"Errors are those on new groups. The labels have variance {plain(variance)}; the {attributes['n_pilot']} "
@@ -122,10 +130,10 @@ def forecast_sentences(curves: xr.Dataset) -> list[str]:
 
 def _advice(ranking: xr.Dataset) -> Report:
     """Candidates with their forecast errors, the advice first."""
-    attributes, names = ranking.attrs, ranking.candidate.values.tolist()
-    error, lower, upper = (ranking[f"prediction_error{end}"].values for end in ("", "_lower", "_upper"))
+    attributes = ranking.attrs
+    names = ranking.candidate.values.tolist()
+    error, lower, upper = _with_bounds(ranking, "prediction_error")
     unit, told = unit_of(upper[:_ROWS_OF_UNIT].max())
-    variance = attributes["target_variance"]
     gains = zip(ranking.gain.values, ranking.gain_standard_error.values, strict=True)
     table = {
         "ensemble": names,
@@ -134,7 +142,7 @@ def _advice(ranking: xr.Dataset) -> Report:
         "gain": [percent(gain, spread) if gain > -_MANY else "-" for gain, spread in gains],
     }
     if "class_names" not in attributes:
-        table["R²"] = [f"{1 - each / variance:.2f}" for each in error]
+        table["R²"] = [f"{1 - each:.2f}" for each in error / attributes["target_variance"]]
     if attributes["n_samples"] != attributes["n_pilot"]:
         table["now"] = [plain(now) for now in ranking.pilot_prediction_error.values / unit]
     if "misclassification" in ranking:
@@ -159,9 +167,11 @@ _OWN_RIDGES = "each member at its own λ*"
 
 def _predicted(curves: xr.Dataset) -> Report:
     """Predicted risks by ridge."""
-    names, table = [f"λ = {ridge:g}" for ridge in curves.ridge.values], curves.risk.values
+    names = [f"λ = {ridge:g}" for ridge in curves.ridge.values]
+    table = curves.risk.values
     if "risk_at_optimal_ridge" in curves:
-        names, table = [*names, _OWN_RIDGES], np.vstack([table, curves.risk_at_optimal_ridge.values])
+        names.append(_OWN_RIDGES)
+        table = np.vstack([table, curves.risk_at_optimal_ridge.values])
     cells = {name: [plain(value, 4) for value in row] for name, row in zip(names, table, strict=True)}
     thresholds = [plain(nu) for nu in np.unique(curves.subset_fraction.values.round(12))]
     sentence = f"Without a ridge the error would be infinite at the members' thresholds α = {listed(thresholds)}."
@@ -171,11 +181,12 @@ def _predicted(curves: xr.Dataset) -> Report:
 
 def _simulated(curves: xr.Dataset) -> Report:
     """Mean risks of trained ensembles with their standard errors."""
-    n, names = curves.sizes["trial"], [f"λ = {ridge:g}" for ridge in curves.ridge.values]
-    mean, error = curves.risk.mean("trial").values, curves.risk.std("trial", ddof=1).values / n**0.5
+    names = [f"λ = {ridge:g}" for ridge in curves.ridge.values]
+    mean, error = _over_trials(curves.risk)
     cells = {name: [*map(_with_error, *parts)] for name, *parts in zip(names, mean, error, strict=True)}
-    title = f"Risk of trained ensembles, {counted(n, 'trial')}"
-    sentence = f"Standard errors are over {counted(n, 'trial')}; the points of one curve share samples."
+    trials = counted(curves.sizes["trial"], "trial")
+    title = f"Risk of trained ensembles, {trials}"
+    sentence = f"Standard errors are over {trials}; the points of one curve share samples."
     labels = ("samples P", "training samples")
     return _curves(title, curves.n_samples, labels, sentence, cells, mean, mean - error, mean + error)
 
@@ -190,8 +201,10 @@ def _curves(
     *bounds: FloatArray,
 ) -> Report:
     """Curves over samples, a row of `table` for each; `labels` name the axis and, in a sentence, the unit."""
-    at, names = across.values.astype(float), list(cells)
-    last, finite = np.argmax(at), np.isfinite(at)
+    at = across.values.astype(float)
+    names = list(cells)
+    last = np.argmax(at)
+    finite = np.isfinite(at)
     best = np.argmin(table[:, last])
     lowest = f"At {_place(at[last])} {labels[1]} the error is lowest for {names[best]}: {plain(table[best, last])}."
     lines = [
@@ -206,6 +219,11 @@ def _curves(
 def _place(x: float) -> str:
     """A sample size, a ratio or a number of members."""
     return "∞" if np.isinf(x) else f"{x:,.0f}" if x == round(x) else f"{x:.4g}"
+
+
+def _over_trials(values: xr.DataArray) -> tuple[FloatArray, FloatArray]:
+    """Mean over trials and its standard error."""
+    return values.mean("trial").values, values.std("trial", ddof=1).values / values.sizes["trial"] ** 0.5
 
 
 def _with_error(mean: float, error: float) -> str:
@@ -223,9 +241,11 @@ def _phase(diagram: xr.Dataset) -> Report:
     )
     panels = []
     if sizes.ndim == 2 and len(axes) == 2:
-        labels = [sizes[name].attrs.get("long_name", name) for name in (axes[1], axes[0])]
-        panels.append(map_panel("best ensemble size k*", sizes, axes[1], axes[0], labels, 200))
-    columns = {str(name): sizes[name].broadcast_like(sizes) for name in sizes.dims} | {"best size k*": sizes}
+        y, x = axes
+        labels = [sizes[name].attrs.get("long_name", name) for name in (x, y)]
+        panels.append(map_panel("best ensemble size k*", sizes, x, y, labels, 200))
+    columns = {str(name): sizes[name].broadcast_like(sizes) for name in sizes.dims}
+    columns["best size k*"] = sizes
     shown = thinned(sizes.size, 2000)
     table = {name: [_place(x) for x in each.values.ravel()[shown]] for name, each in columns.items()}
     table["reduced risk"] = [plain(risk) for risk in diagram.reduced_risk.values.ravel()[shown]]
@@ -234,11 +254,13 @@ def _phase(diagram: xr.Dataset) -> Report:
 
 def _demo(curves: xr.Dataset) -> Report:
     """Theory beside trained ensembles."""
-    n, names = curves.sizes["trial"], curves.ensemble.values.tolist()
-    mean, error = curves.experiment.mean("trial").values, curves.experiment.std("trial", ddof=1).values / n**0.5
-    sizes, theory = curves.n_samples.values.astype(np.float64), curves.theory.values
-    at, lines = with_trials(names, curves.dense_samples.values.astype(np.float64), theory, sizes, mean, error)
-    x, y = {"label": "training samples P"}, {"label": "generalization error E"}
+    names = curves.ensemble.values.tolist()
+    mean, error = _over_trials(curves.experiment)
+    sizes = curves.n_samples.values.astype(np.float64)
+    dense = curves.dense_samples.values.astype(np.float64)
+    theory = curves.theory.values
+    at, lines = with_trials(names, dense, theory, sizes, mean, error)
+    picture = panel("learning curves", {"label": "training samples P"}, {"label": "generalization error E"}, at, lines)
     table = {"samples": [_place(size) for size in sizes]}
     for name, predicted, *trained in zip(names, curves.theory_at_points.values, mean, error, strict=True):
         table[f"{name}\ntheory"] = [plain(value, 4) for value in predicted]
@@ -246,10 +268,10 @@ def _demo(curves: xr.Dataset) -> Report:
     peaks = ", ".join(f"{plain(row.max())} ({name})" for name, row in zip(names, theory, strict=True))
     sentences = [
         "Equal members peak together at P = M/k; unequal ones spread the peak out.",
-        f"The highest errors by theory are {peaks}. Points are means of {n} trained ensembles.",
+        f"The highest errors by theory are {peaks}. Points are means of {curves.sizes['trial']} trained ensembles.",
     ]
     title = f"Error with M = {curves.attrs['n_features']} features: theory beside trained ensembles"
-    return Report(title, sentences, [panel("learning curves", x, y, at, lines)], table)
+    return Report(title, sentences, [picture], table)
 
 
 _REPORTS = {

@@ -1,4 +1,5 @@
-// Printed by SymPy; do not edit, but run: python -m subridge.derivations.javascript FILE
+// Prop. 2 in arrangements whose terms do not cancel. tests/derivations/test_javascript.py proves each equal to what is
+// derived: a body is constants and one return, in +, -, *, / and Math.sqrt.
 
 // R, the root in the solution of the saddle point.
 function root(alpha, nu, t) {
@@ -52,8 +53,8 @@ function excess(b, omega2, nu, sigma, rest) {
 
 // I¹_rs at finite M, from u - b of both members and I¹_rs of M → ∞; T = scM.
 function alignedBiasAtSize(b, T, excess_r, excess_s, along) {
-  const _0 = T + b;
-  return _0*(_0*along + excess_r*excess_s)/((_0 + excess_r)*(_0 + excess_s));
+  const size = T + b;
+  return size*(size*along + excess_r*excess_s)/((size + excess_r)*(size + excess_s));
 }
 
 // γ_rs.
@@ -73,8 +74,8 @@ function randomCovariance(b, fitted, nu, sigma) {
 
 // c_r = E[y f_r], of the teacher's part along 1, from u - b; T = scM.
 function alignedCovariance(b, T, excess_r) {
-  const _0 = T + b;
-  return (_0*_0)/(_0 + excess_r);
+  const size = T + b;
+  return (size*size)/(size + excess_r);
 }
 
 // v - c²/F, the error of s times the mean at the best s, from the error of the mean.
@@ -89,8 +90,8 @@ function weightsAcross(fitted, nu_rs, sigma_r, sigma_s) {
 
 // W_rs of the mean weights, of the teacher's part along 1, from u - b of both members; T = scM.
 function weightsAlong(b, T, excess_r, excess_s, nu_r, nu_s, nu_rs) {
-  const _0 = T + b;
-  return (_0*_0)*nu_rs/(nu_r*nu_s*(_0 + excess_r)*(_0 + excess_s));
+  const size = T + b;
+  return (size*size)*nu_rs/(nu_r*nu_s*(size + excess_r)*(size + excess_s));
 }
 
 // What shared rows add to W_rs.
@@ -100,20 +101,20 @@ function weightSpread(a, gamma, error, zeta2) {
 
 // E_rs where features of that variance fail with probability f; missed is 2v - c_r - c_s.
 function failingError(f, error, eta2, v, missed, variance, weights) {
-  const _0 = 1 - f;
-  return (_0*_0)*error + f*(_0*(missed + variance*weights) + eta2*(2 - f) + f*v);
+  const kept = 1 - f;
+  return (kept*kept)*error + f*(kept*(missed + variance*weights) + eta2*(2 - f) + f*v);
 }
 
 // λ*, for b > 0 and ρ² < 1; noise is ζ² + η².
 function optimalRidge(a, b, omega2, nu, rho2, noise) {
-  const _0 = b*(1 - nu) + omega2;
-  return a*(_0/(b*nu) + a*(_0*rho2 + noise*nu)/((b*b)*(nu*nu)*(1 - rho2)));
+  const hidden = b*(1 - nu) + omega2;
+  return a*(hidden/(b*nu) + a*(hidden*rho2 + noise*nu)/((b*b)*(nu*nu)*(1 - rho2)));
 }
 
 // B_rr/k.
 function sizeOwnBias(x, sigma, rho2, W) {
-  const _0 = W + 1;
-  return rho2*(_0 - x) + x*(1 - rho2)*(1 - sigma*x*(2 - sigma)/_0);
+  const total = W + 1;
+  return rho2*(total - x) + x*(1 - rho2)*(1 - sigma*x*(2 - sigma)/total);
 }
 
 // B_rs.
@@ -128,21 +129,21 @@ function sizeError(x, H, Z, own, cross, gamma) {
 
 // d𝓔/dx at λ = 0 and α > x.
 function sizeSlope(x, y, rho2, H, W, Z) {
-  const _0 = 1 - rho2;
-  const _1 = W + 1;
-  const _2 = 1/_1;
-  const _3 = _2*x;
-  const _4 = x*y;
-  const _5 = 1 - _4;
-  const _6 = Z*_4;
-  const _7 = _0*(1 - _3);
-  return -2*_0*_2*(1 - x) - _0*(1 - 2*_3) + rho2 + (_5*(H - _0*_3 + 2*_6 + _7 - rho2) + y*(_7*x + rho2*(_1 - x) + x*(H + _6)))/(_5*_5);
+  const random = 1 - rho2;
+  const total = W + 1;
+  const signal = 1/total;
+  const seen = signal*x;
+  const ratio = x*y;
+  const gap = 1 - ratio;
+  const label = Z*ratio;
+  const bias = random*(1 - seen);
+  return -2*random*signal*(1 - x) - random*(1 - 2*seen) + rho2 + (gap*(H - random*seen + 2*label + bias - rho2) + y*(bias*x + rho2*(total - x) + x*(H + label)))/(gap*gap);
 }
 
 // ν(1 + Λ*/(1+W)); noise is H + Z.
 function sizeScaledOptimum(x, rho2, W, noise) {
-  const _0 = W + 1;
-  return _0*(_0*rho2/x + noise - 2*rho2 + 1)/(1 - rho2);
+  const total = W + 1;
+  return total*(total*rho2/x + noise - 2*rho2 + 1)/(1 - rho2);
 }
 
 // 𝓔 - 𝓔_∞ at λ*.
@@ -152,13 +153,13 @@ function sizeGain(x, sigma, rho2, H, W) {
 
 // (1-γ)𝓔/(1-𝓔) of the scaled mean at ρ = 0; readout is H/(xσ²).
 function sizeScaledOdds(x, y, sigma, readout, W, Z) {
-  const _0 = W + 1;
-  const _1 = (_0*_0);
-  return W + _1*readout + y*(Z*_1 + (sigma*sigma)*x*(1 - x) + ((_0 - sigma*x)*(_0 - sigma*x)));
+  const total = W + 1;
+  const square = total*total;
+  return W + square*readout + y*(Z*square + (sigma*sigma)*x*(1 - x) + ((total - sigma*x)*(total - sigma*x)));
 }
 
 // αk* of the scaled mean at ρ = 0, λ = 0 below the threshold, inverse beyond; gap is H + 1 + Z - α/(1+W).
 function sizeScaledRatio(H, gap) {
-  const _0 = Math.sqrt(H);
-  return _0/(_0 + Math.sqrt(gap));
+  const readout = Math.sqrt(H);
+  return readout/(readout + Math.sqrt(gap));
 }

@@ -44,7 +44,8 @@ def plot_subsets(data: xr.Dataset, *, spread: bool) -> Figure:
                 axes.plot(data.n_samples, single, color=GREY, linewidth=2.2, alpha=0.7, label=label)
             for k, colour in coloured(data.n_members.values):
                 one = shares.sel(ridge=ridges[i], n_members=k)
-                mean, error = one.mean("trial"), one.std("trial", ddof=1)
+                mean = one.mean("trial")
+                error = one.std("trial", ddof=1)
                 axes.plot(one.n_samples, mean, color=colour, marker="o", markersize=2, linewidth=1.1, label=f"k = {k}")
                 if spread:
                     axes.fill_between(one.n_samples, mean - error, mean + error, color=colour, alpha=0.2, linewidth=0)
@@ -60,7 +61,8 @@ def plot_subsets(data: xr.Dataset, *, spread: bool) -> Figure:
 def plot_noise(data: xr.Dataset) -> Figure:
     """Figs. 4e and S3: learning curves by readout noise (columns) and ridge (rows)."""
     noises = [eta for eta in (0.0, 0.3, 0.6, 1.0) if np.isclose(data.readout_noise, eta).any()]
-    most, rows = int(data.n_members.max()), data.sizes["ridge"]
+    most = int(data.n_members.max())
+    rows = data.sizes["ridge"]
     colours = ScalarMappable(LogNorm(2, max(3, most)), shades("plasma"))
     with panels((PAGE, 0.7 + 1.75 * rows), rows, len(noises), sharex=True, sharey=True, named=data) as (figure, grid):
         for row, ridge in zip(grid, data.ridge.values, strict=True):
@@ -148,7 +150,8 @@ def _add_sizes_bar(figure: Figure, grid: Any, data: xr.Dataset, label: str, loca
 
 def _add_map(axes: Axes, values: xr.DataArray, scale: ScalarMappable) -> None:
     """A map over P (logarithmic) and η."""
-    P, eta = values.n_samples.values, values.readout_noise.values
+    P = values.n_samples.values
+    eta = values.readout_noise.values
     height = np.concatenate([eta[:1], (eta[1:] + eta[:-1]) / 2, eta[-1:]])
     width = np.concatenate([P[:1], np.sqrt(P[1:] * P[:-1]), P[-1:]])
     table = values.transpose("readout_noise", "n_samples")

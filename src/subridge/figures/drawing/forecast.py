@@ -51,14 +51,21 @@ def plot_forecast(curves: xr.Dataset) -> Figure:
             for name, colour in coloured(curves.ensemble.values):
                 one = curves.sel(ensemble=name)
                 one = one.isel(n_samples=np.isfinite(one.n_samples) & np.isfinite(one[variable])).sortby("n_samples")
-                sizes, values = one.n_samples, one[variable]
-                axes.fill_between(
-                    sizes, one[f"{variable}_lower"], one[f"{variable}_upper"], color=colour, alpha=0.15, linewidth=0
-                )
+                sizes = one.n_samples
+                values = one[variable]
+                lower = one[f"{variable}_lower"]
+                upper = one[f"{variable}_upper"]
+                axes.fill_between(sizes, lower, upper, color=colour, alpha=0.15, linewidth=0)
                 axes.plot(sizes, values, color=colour, marker="o" if len(sizes) < 25 else None, label=name)
                 if variable == "prediction_error":  # hollow: the best ridge may be smaller than the pilot can judge
-                    hollow = {"marker": "o", "linestyle": "none", "markerfacecolor": "white"}
-                    axes.plot(sizes, values.where(one.is_bound), color=colour, **hollow)
+                    axes.plot(
+                        sizes,
+                        values.where(one.is_bound),
+                        color=colour,
+                        marker="o",
+                        linestyle="none",
+                        markerfacecolor="white",
+                    )
             axes.axvline(n_pilot, color="0.8", linewidth=0.8, zorder=0)
             name_line(axes, "pilot", (n_pilot, 0), (3, 3))
             axes.set(xlabel="training samples", ylabel=curves[variable].attrs["long_name"])

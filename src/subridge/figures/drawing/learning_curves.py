@@ -23,6 +23,7 @@ from subridge.figures.drawing.style import (
     label_edges,
     log_errors,
     mean_and_error,
+    noise_of,
     number,
     panel_letters,
     panels,
@@ -143,7 +144,8 @@ def plot_ridges(data: xr.Dataset) -> Figure:
 
 def plot_ridges_and_subsets(data: xr.Dataset) -> Figure:
     """Fig. 1b: `plot_ridges` with an inset: the bar of all features, cut into the members' disjoint subsets."""
-    figure, left = plot_ridges(data), 0.0
+    figure = plot_ridges(data)
+    left = 0.0
     with journal():
         inset = figure.axes[0].inset_axes((0.59, 0.35, 0.4, 0.06))
         for fraction, colour in zip(data.subset_fraction.values, PALETTE[3:], strict=False):
@@ -159,13 +161,24 @@ def plot_ridges_and_subsets(data: xr.Dataset) -> Figure:
 
 def _add_points(axes: Axes, one: xr.Dataset, M: int, colour: str, label: str, *, size: float) -> None:
     """The experiment's means with their standard errors."""
-    style: dict[str, Any] = {"fmt": "o", "markersize": size, "capsize": size / 2, "elinewidth": 0.8, "zorder": 3}
-    axes.errorbar(one.n_samples / M, one["mean"], one.standard_error, color=colour, label=label, **style)
+    axes.errorbar(
+        one.n_samples / M,
+        one["mean"],
+        one.standard_error,
+        color=colour,
+        label=label,
+        fmt="o",
+        markersize=size,
+        capsize=size / 2,
+        elinewidth=0.8,
+        zorder=3,
+    )
 
 
 def plot_fractions(data: xr.Dataset) -> Figure:
     """Fig. 2: predictors above, learning curves by ridge below, one colour per fraction of the features."""
-    nu, M = data.subset_fraction.values, int(data.n_samples.max())
+    nu = data.subset_fraction.values
+    M = int(data.n_samples.max())
     with journal():
         figure = Figure(figsize=(PAGE, 3.5))
         above, below = figure.subfigures(2, 1, squeeze=False, height_ratios=(1, 2.4))[:, 0]
@@ -191,7 +204,7 @@ def plot_fractions(data: xr.Dataset) -> Figure:
 
 def plot_reduced_curves(data: xr.Dataset) -> Figure:
     """Figs. 4a and S9 to S14: panels of noise (columns) by alignment or ridge (rows), coloured by ensemble size k."""
-    noise = next(name for name in NOISE_SYMBOLS if name in data.dims)
+    noise = noise_of(data)
     row = "reduced_ridge" if data.sizes["reduced_ridge"] > 1 else "alignment"
     finite = data.n_members[np.isfinite(data.n_members)]
     scale = ScalarMappable(LogNorm(2, finite.max()), shades("plasma"))

@@ -20,13 +20,15 @@ from subridge.figures.drawing.style import (
     PALETTE,
     colour_bar,
     label_edges,
+    noise_of,
     panel_letters,
     panels,
     shades,
 )
 
 _MOST = 100  # members at the top of the colour scale; larger finite k* share its colour
-_SIZES, _SIZE_TICKS = "best ensemble size $k^*$", {2: "2", 5: "5", 10: "10", 20: "20", 50: "50", _MOST: "≥100"}
+_SIZES = "best ensemble size $k^*$"
+_SIZE_TICKS = {2: "2", 5: "5", 10: "10", 20: "20", 50: "50", _MOST: "≥100"}
 
 
 def plot_maps(data: xr.Dataset, *, errors: bool) -> Figure:
@@ -34,18 +36,20 @@ def plot_maps(data: xr.Dataset, *, errors: bool) -> Figure:
 
     A bar beside each map shows infinite data.
     """
-    n, columns = data.sizes["ridge"], data.sizes["alignment"]
+    n = data.sizes["ridge"]
+    columns = data.sizes["alignment"]
     sizes = _size_scale()
     reduced = ScalarMappable(Normalize(0, data.reduced_risk.max()), mpl.colormaps["viridis"])
     rows = [("optimal_n_members", sizes, ridge) for ridge in range(n)]
     rows += [("reduced_risk", reduced, ridge) for ridge in range(n) if errors]
-    size, widths = (PAGE * (0.22 + 0.26 * columns), 0.6 + 1.72 * len(rows)), [15, 1] * columns
+    size = (PAGE * (0.22 + 0.26 * columns), 0.6 + 1.72 * len(rows))
+    widths = [15, 1] * columns
     with panels(size, len(rows), len(widths), width_ratios=widths, framed=True) as (figure, grid):
         for i, (name, scale, ridge) in enumerate(rows):
             for j in range(columns):
-                _add_pair(grid[i, 2 * j], grid[i, 2 * j + 1], data.isel(ridge=ridge, alignment=j), name, scale)
-        noise = next(letter for name, letter in NOISE_SYMBOLS.items() if name in data.dims)
-        label_edges(grid[:, ::2], "sample ratio α", noise)
+                panel, bar = grid[i, 2 * j : 2 * j + 2]
+                _add_pair(panel, bar, data.isel(ridge=ridge, alignment=j), name, scale)
+        label_edges(grid[:, ::2], "sample ratio α", NOISE_SYMBOLS[noise_of(data)])
         colour_bar(figure, sizes, grid[:n], _SIZES, _SIZE_TICKS, extend="min", aspect=30, shrink=0.8)
         if errors:
             figure.colorbar(reduced, ax=grid[n:], label=r"$E_{k^*}\,/\,s(1-c)$", aspect=30, shrink=0.8)
@@ -65,9 +69,10 @@ def _size_scale() -> ScalarMappable:
 
 def _add_map(axes: Axes, values: xr.DataArray, scale: ScalarMappable, *, infinite: bool = False) -> None:
     """A map over noise and finite sample ratios or, as a bar, over noise at infinite data."""
-    noise = next(name for name in NOISE_SYMBOLS if name in values.dims)
+    noise = noise_of(values)
     values = values.isel(sample_ratio=np.isfinite(values.sample_ratio) != infinite).transpose(noise, "sample_ratio")
-    alpha, height = values.sample_ratio.values, values[noise].values
+    alpha = values.sample_ratio.values
+    height = values[noise].values
     x = (0.0, 1.0) if infinite else _edges(alpha)
     # Coloured before it is enlarged: pixels of four bytes are cheaper to resample than numbers.
     image = scale.to_rgba(np.ma.masked_invalid(values), bytes=True)
@@ -97,8 +102,8 @@ def _add_pair(panel: Axes, bar: Axes, data: xr.Dataset, name: str, scale: Scalar
 
 def _add_boundary(axes: Axes, data: xr.Dataset) -> None:
     """The analytic boundary of the noise-dominated phase, dotted, on rows that have such a phase."""
-    noise = next(name for name in NOISE_SYMBOLS if name in data.dims)
-    alpha, height = data.sample_ratio.values, data[noise].values
+    alpha = data.sample_ratio.values
+    height = data[noise_of(data)].values
     rows = np.isinf(data.optimal_n_members).any("sample_ratio")
     beyond = 2 * alpha[np.isfinite(alpha)].max()  # outside the axes; joins the last finite point to the right edge
     place = np.where(rows, np.minimum(data.boundary, beyond), np.nan)
@@ -117,22 +122,24 @@ def plot_scaled_phases(data: xr.Dataset) -> Figure:
 
     Below, risks over the ensemble size.
     """
-    colours, ridges = {"mean": GREY, "scaled": PALETTE[0]}, {"0": "λ = 0", "optimal": "best λ"}
+    colours = {"mean": GREY, "scaled": PALETTE[0]}
     sizes = _size_scale()
     ratios = ScalarMappable(Normalize(0, 1), mpl.colormaps["viridis"])
     with panels((PAGE, 6.4), 3, 3, framed=True) as (figure, grid):
-        for i, (ridge, title) in enumerate(ridges.items()):
+        *curves, at_size = grid[2]
+        for row, axes, (ridge, title) in zip(grid, curves, {"0": "λ = 0", "optimal": "best λ"}.items(), strict=False):
             one = data.sel(ridge=ridge)
-            for j, (name, colour) in enumerate(colours.items()):
-                _add_map(grid[i, j], one.optimal_n_members.sel(aggregation=name), sizes)
-                grid[i, j].set_title(f"{name}, {title}")
-                grid[2, i].plot(data.n_members, one.risk_by_size.sel(aggregation=name), "o-", color=colour, label=name)
+            *maps, ratio = row
+            for panel, (name, colour) in zip(maps, colours.items(), strict=True):
+                _add_map(panel, one.optimal_n_members.sel(aggregation=name), sizes)
+                panel.set_title(f"{name}, {title}")
+                axes.plot(data.n_members, one.risk_by_size.sel(aggregation=name), "o-", color=colour, label=name)
             # Without noise and with enough data both errors vanish; their ratio is then set to one.
             mean, scaled = (one.reduced_risk.sel(aggregation=name) for name in colours)
-            _add_map(grid[i, 2], (scaled / mean).where(mean > 1e-12, 1.0), ratios)
-            grid[i, 2].set_title(title)
-            grid[2, i].set(ylabel=r"$E_g\,/\,s(1-c)$", ylim=(0, 2), title=f"ρ = 0, {title}")
-            grid[2, i].legend(loc="upper right", handlelength=1.5)
+            _add_map(ratio, (scaled / mean).where(mean > 1e-12, 1.0), ratios)
+            ratio.set_title(title)
+            axes.set(ylabel=r"$E_g\,/\,s(1-c)$", ylim=(0, 2), title=f"ρ = 0, {title}")
+            axes.legend(loc="upper right", handlelength=1.5)
         label_edges(grid[:2], "sample ratio α", "H")
         below: dict[str, Any] = {"location": "bottom", "shrink": 0.9, "pad": 0.02}
         colour_bar(figure, sizes, grid[:2, :2], _SIZES, _SIZE_TICKS, extend="min", aspect=40, **below)
@@ -140,11 +147,11 @@ def plot_scaled_phases(data: xr.Dataset) -> Figure:
         for M, style in zip(data.n_features.values, ("-", "--", ":"), strict=False):
             for name, colour in colours.items():
                 risks = data.risk_at_size.sel(aggregation=name, n_features=M)
-                grid[2, 2].plot(data.n_members, risks, style, color=colour)
-            grid[2, 2].plot([], [], style, color="black", label=f"M = {M:g}" if np.isfinite(M) else "M → ∞")
-        grid[2, 2].legend(loc="upper left", handlelength=1.8)
-        grid[2, 2].set(ylabel="$E_g$", ylim=(0, None))
-        grid[2, 2].set_title("ρ = 0.3, c = 0.6, best λ > 0", fontsize=8)
+                at_size.plot(data.n_members, risks, style, color=colour)
+            at_size.plot([], [], style, color="black", label=f"M = {M:g}" if np.isfinite(M) else "M → ∞")
+        at_size.legend(loc="upper left", handlelength=1.8)
+        at_size.set(ylabel="$E_g$", ylim=(0, None))
+        at_size.set_title("ρ = 0.3, c = 0.6, best λ > 0", fontsize=8)
         for axes in grid[2]:
             axes.set(xscale="log", xlabel="ensemble size k")
         panel_letters(*grid.ravel())

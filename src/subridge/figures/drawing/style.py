@@ -31,6 +31,11 @@ PAGE = 2 * COLUMN
 NOISE_SYMBOLS = {"readout_nsr": "H", "feature_nsr": "W", "label_nsr": "Z"}
 
 
+def noise_of(data: xr.Dataset | xr.DataArray) -> str:
+    """The noise ratio that a figure varies."""
+    return next(name for name in NOISE_SYMBOLS if name in data.dims)
+
+
 @contextmanager
 def journal(*, framed: bool = False) -> Iterator[None]:
     """Sizes and lines as journals want them, while a figure is drawn; `framed` axes (maps) have all four sides."""

@@ -3,6 +3,8 @@
 In the schematic drawings circles are features and a square is a readout.
 """
 
+from typing import Any
+
 import numpy as np
 import xarray as xr
 from matplotlib.axes import Axes
@@ -152,26 +154,29 @@ def plot_heterogeneity(data: xr.Dataset) -> Figure:
         for (row, column), axes in np.ndenumerate(grid):
             _add_heterogeneous(axes, data.isel(ridge=row, panel=column))
         label_edges(grid, "α = P/M", "generalization error $E_g$")
-        keys = {
-            "equal" if spread == 0 else f"σ = {spread:g}/k": Line2D([], [], color=colour)
+        styles: dict[str, dict[str, Any]] = {
+            "equal" if spread == 0 else f"σ = {spread:g}/k": {"color": colour}
             for spread, colour in coloured(data.fraction_spread.values)
-        } | {
-            "single draws": Line2D([], [], color="0.3", linewidth=0.6, linestyle=_DASHES),
-            "one full model at λ*": Line2D([], [], color=GREY),
-            "α → ∞": Line2D([], [], color="0.3", marker="<", linestyle="none", markersize=5),
-            "zero there": Line2D(
-                [], [], color="0.3", marker="v", linestyle="none", markersize=5, markerfacecolor="white"
-            ),
         }
-        layout = {"ncols": 8, "handlelength": 1.4, "columnspacing": 0.9, "fontsize": 7}
-        figure.legend(list(keys.values()), list(keys), loc="outside upper center", **layout)
+        mark = {"color": "0.3", "linestyle": "none", "markersize": 5}
+        styles |= {
+            "single draws": {"color": "0.3", "linewidth": 0.6, "linestyle": _DASHES},
+            "one full model at λ*": {"color": GREY},
+            "α → ∞": {**mark, "marker": "<"},
+            "zero there": {**mark, "marker": "v", "markerfacecolor": "white"},
+        }
+        keys = [Line2D([], [], label=label, **style) for label, style in styles.items()]
+        figure.legend(
+            handles=keys, loc="outside upper center", ncols=8, handlelength=1.4, columnspacing=0.9, fontsize=7
+        )
         if not data.average_exists.all():
             note(figure, "ρ ≠ 0: for σ = 1/k and c > 0 the average over draws does not exist; the median is drawn")
     return figure
 
 
 def _add_heterogeneous(axes: Axes, data: xr.Dataset) -> None:
-    limit, data = data.sel(sample_ratio=np.inf), data.drop_sel(sample_ratio=np.inf)
+    limit = data.sel(sample_ratio=np.inf)
+    data = data.drop_sel(sample_ratio=np.inf)
     alpha = data.sample_ratio
     edge = 1.09 * alpha.max()  # of the marks for infinite data
     for position, colour in coloured(range(data.sizes["fraction_spread"])):
@@ -185,7 +190,8 @@ def _add_heterogeneous(axes: Axes, data: xr.Dataset) -> None:
     axes.plot(alpha, data.full_model, color=GREY)
     # The axis fits the curves; an asymptote of zero is far below and shown as a hollow mark at the bottom.
     values = [data.risk, limit.risk, data.shown, data.full_model]
-    low, high = min(part.min() for part in values), max(part.max() for part in values)
+    low = min(part.min() for part in values)
+    high = max(part.max() for part in values)
     asymptote = limit.full_model
     if asymptote > 1e-9:
         low = min(low, asymptote)

@@ -27,7 +27,9 @@ from subridge.results.files import read_result, write_result
 from subridge.simulation.executors import ChildPool
 from subridge.simulation.run import Run
 
-MADE, KEPT, FAILED = "made", "kept", "failed"
+MADE = "made"
+KEPT = "kept"
+FAILED = "failed"
 _PICTURES = (".png", ".svg")
 _FILES = (*_PICTURES, ".nc")
 
@@ -118,15 +120,18 @@ def _made_together(
 
 def _made(request: FigureRequest, folder: Path, place: Path, run: Run, force: bool) -> Outcome:
     """Make a figure of `folder`, unless it is there; its files are whole in `place` before they are moved."""
-    figure, start = request.figure, time.perf_counter()
+    start = time.perf_counter()
+    figure = request.figure
     # Where the experiments of the figure keep what is done.
     tasks = folder / ".tasks" / f"{figure}-{run.device.replace(':', '-')}-{request.identity}"
     try:
-        dataset, status = None if force else read_figure(figure, folder), KEPT
+        status = KEPT
+        dataset = None if force else read_figure(figure, folder)
         if dataset is None or dataset.attrs.get("fingerprint") != request.identity:
+            status = MADE
             if force:
                 shutil.rmtree(tasks, ignore_errors=True)
-            dataset, status = compute_figure(request, replace(run, store=tasks)), MADE
+            dataset = compute_figure(request, replace(run, store=tasks))
             picture = plot_figure(dataset)
             place.mkdir(parents=True, exist_ok=True)
             (folder / f"{figure}.nc").unlink(missing_ok=True)  # it may belong to other settings

@@ -125,8 +125,10 @@ class FeatureStatistics(Redundancy):
         shown = np.linspace(0, data.n_features - 1, min(self.n_shown_features, data.n_features)).astype(int)
         statistics = statistics.isel(feature=shown, other_feature=shown)
         fractions = super().compute(run)
-        law = f"{statistics.prefactor:.3g} n^{statistics.power:.2f}"
-        spectrum = f"Spectrum: {law} on the top {statistics.n_fitted:g} (authors: 187.74 n^-.85)."
+        spectrum = (
+            f"Spectrum: {statistics.prefactor:.3g} n^{statistics.power:.2f} on the top {statistics.n_fitted:g} "
+            "(authors: 187.74 n^-.85)."
+        )
         whole = xr.merge([statistics, fractions], combine_attrs="drop")
         whole.attrs = {"notes": [*fractions.attrs["notes"], spectrum]}
         return whole
@@ -154,7 +156,8 @@ class Classifiers(FeatureSettings):
 
     def _experiment(self, run: Run) -> xr.Dataset:
         data = self.features()
-        M, largest = data.n_features, min(self.largest, len(data.X))
+        M = data.n_features
+        largest = min(self.largest, len(data.X))
         sizes = log_sizes(self.smallest, largest, self.n_sizes, [M // k for k in self.n_members if largest >= M // k])
         options = [StrategyOptions(k, M, self.fraction_spread) for k in self.n_members]
         parts = []
@@ -166,7 +169,9 @@ class Classifiers(FeatureSettings):
 
 def _spikes(found: xr.Dataset) -> list[str]:
     """How far the error rises at P = M/k above its neighbours, for every ensemble without a ridge."""
-    mean, sizes, lines = found.misclassification.mean("trial").isel(ridge=0), found.n_samples.values, []
+    mean = found.misclassification.mean("trial").isel(ridge=0)
+    sizes = found.n_samples.values
+    lines = []
     for strategy, name in STRATEGY_NAMES.items():
         words = []
         for k in found.n_members.values:

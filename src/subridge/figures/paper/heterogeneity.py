@@ -27,8 +27,8 @@ class Fig3a(FigureSettings):
 
     def compute(self, run: Run) -> xr.Dataset:
         """Subset sizes of an equal and a heterogeneous plan."""
-        k, M = self.n_members, self.n_features
-        plans = (equal(k, M, self.seed), dirichlet(k, M, self.fraction_spread, self.seed))
+        shape = (self.n_members, self.n_features)
+        plans = (equal(*shape, self.seed), dirichlet(*shape, self.fraction_spread, self.seed))
         sizes = np.array([plan.subset_sizes for plan in plans], dtype=np.int32)
         return xr.Dataset({"subset_sizes": (("ensemble", "member"), sizes)}, {"ensemble": ["equal", "heterogeneous"]})
 
@@ -43,7 +43,8 @@ class Fig3b(FigureSettings):
 
     def compute(self, run: Run) -> xr.Dataset:
         """Gamma densities of mean 1/k, one per standard deviation, before the fractions are scaled to sum to one."""
-        nu, sigma = np.linspace(1e-3, 0.3, self.n_fractions), np.array(self.deviations)
+        nu = np.linspace(1e-3, 0.3, self.n_fractions)
+        sigma = np.array(self.deviations)
         spreads = self.n_members * sigma
         density = fraction_density(nu, self.n_members, spreads[:, None])
         return xr.Dataset(
@@ -82,7 +83,8 @@ class Fig3c(FigureSettings):
         problem = EquicorrelatedProblem(correlation=c, alignment=self.alignment, label_noise=self.label_noise)
         # (panel, ridge, draw, α): the last sample ratio is the limit of infinite data.
         alpha = around_thresholds(np.append(np.linspace(0.03, 3, self.n_ratios) / k, np.inf), 1 / k)
-        lam, eta = np.array(self.ridges)[:, None, None, None], eta[..., None]
+        lam = np.array(self.ridges)[:, None, None, None]
+        eta = eta[..., None]
         shape = (len(c), len(lam), self.n_draws, len(alpha))
         curves = []
         for spread in self.fraction_spreads:

@@ -6,6 +6,7 @@ from importlib.resources import files
 from itertools import pairwise
 
 import numpy as np
+import pandas as pd
 import xarray as xr
 
 from subridge.arrays.types import FloatArray
@@ -55,7 +56,9 @@ class Fig1a(FigureSettings):
 
     def compute(self, run: Run) -> xr.Dataset:
         """Risk by Prop. 1, and the risk of trained ensembles: one teacher, one set of subsets, new data."""
-        M, nu, lam = self.n_features, self.subset_fractions, np.array(self.ridges)
+        M = self.n_features
+        nu = self.subset_fractions
+        lam = np.array(self.ridges)
         problem = Problem(
             autoregressive(M, self.signal_correlation),
             stream(self.seed, 0).standard_normal(M),
@@ -101,7 +104,9 @@ class Fig1b(FigureSettings):
         The finite-M curve is the closed form uniform in s c M, averaged over teachers as the experiment is; Prop. 1
         itself, averaged over 20 teachers at M = 5000, lies within 1 % of it.
         """
-        M, nu, lam = self.n_features, self.subset_fractions, np.array(self.ridges)
+        M = self.n_features
+        nu = self.subset_fractions
+        lam = np.array(self.ridges)
         problem = EquicorrelatedProblem(
             correlation=self.correlation,
             feature_noise=self.feature_noise,
@@ -124,7 +129,8 @@ class Fig1b(FigureSettings):
             progress=False,
         )
         swept = Ensemble(nu, lam[:, None, None], self.readout_noise)
-        alpha, points = around_thresholds(np.linspace(sizes[0] / M, 1.0, self.n_ratios), nu), np.array(sizes) / M
+        alpha = around_thresholds(np.linspace(sizes[0] / M, 1.0, self.n_ratios), nu)
+        points = np.array(sizes) / M
         data = theory_beside_trials(
             "Fig. 1b, theory at this M",
             curves,
@@ -157,7 +163,8 @@ class Fig2(FigureSettings):
 
     def compute(self, run: Run) -> xr.Dataset:
         """Theoretical risk, and the risk of trained predictors: new data, teacher and subset in every trial."""
-        nu, sizes = self.subset_fractions, sample_sizes(self.n_features, self.n_sizes, self.offset)
+        nu = self.subset_fractions
+        sizes = sample_sizes(self.n_features, self.n_sizes, self.offset)
         # Without a ridge the risk is infinite at a threshold; every spike is cut at the same distance from it.
         edges = np.add.outer(nu, [-1e-4, 1e-4]).ravel()
         regular = np.linspace(sizes[0] / self.n_features, 1.0, self.n_ratios)
@@ -169,20 +176,21 @@ class Fig2(FigureSettings):
         return self._with_logged_values(data)
 
     def _one_fraction(self, fraction: float, sizes: tuple[int, ...], alpha: FloatArray, run: Run) -> xr.Dataset:
-        M, lam, problem = self.n_features, np.array(self.ridges), EquicorrelatedProblem()
+        M = self.n_features
+        problem = EquicorrelatedProblem()
         curves = simulate(
             problem,
             Ensemble(Overlapping((round(fraction * M),))),
             sizes,
             self.n_trials,
-            ridges=lam,
+            ridges=self.ridges,
             n_features=M,
             redraw=("data", "teacher", "subsets"),
             seed=(self.seed, round(1000 * fraction)),
             run=part_of(run, f"fraction-{fraction:g}"),
             progress=False,
         )
-        swept = Ensemble([fraction], lam[:, None, None])
+        swept = Ensemble([fraction], np.array(self.ridges)[:, None, None])
         at_points = risk(problem, swept, np.array(sizes) / M)
         theory = risk(problem, swept, alpha).total
         return theory_beside_trials(f"Fig. 2b, ν = {fraction:g}", curves, at_points, alpha, theory=theory)
@@ -190,16 +198,11 @@ class Fig2(FigureSettings):
     def _with_logged_values(self, data: xr.Dataset) -> xr.Dataset:
         """Add the authors' logged means if the grid is theirs; z is in standard errors of both."""
         logged = json.loads(files("subridge.figures.paper").joinpath("fig2b_logged.json").read_text(encoding="utf-8"))
-        rows = np.array(logged["rows"])
-        same = (
-            self.n_features == logged["n_features"]
-            and self.ridges == tuple(logged["ridges"])
-            and np.array_equal(np.unique(rows[:, 1]), data.subset_fraction)
-            and np.array_equal(np.unique(rows[:, 0]), data.n_samples)
-        )
-        if not same:
+        rows = pd.DataFrame(logged["rows"], columns=logged["columns"])
+        table = rows.set_index(["subset_fraction", "n_samples"]).mean_error.to_xarray()
+        same = self.n_features == logged["n_features"] and self.ridges == tuple(logged["ridges"])
+        if not (same and table.coords.equals(data[list(table.dims)].coords)):
             return data
-        table = xr.DataArray(rows[:, 2].reshape(self.n_sizes, -1).T, dims=("subset_fraction", "n_samples"))
         ours = data.risk.mean("ridge")
         error = ours.std("trial", ddof=1) * np.sqrt(1 / ours.sizes["trial"] + 1 / logged["n_trials"])
         z = (ours.mean("trial") - table) / error

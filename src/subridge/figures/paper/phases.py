@@ -44,7 +44,8 @@ class ReducedCurves(FigureSettings):
         k = np.array(self.n_members, dtype=float)[:, None]
         alpha = around_thresholds(np.geomspace(0.01, 5, self.n_ratios), 1 / k[np.isfinite(k)])
         alpha = alpha[(abs(alpha * k - 1) > 1e-9).all(axis=0)]  # not at the thresholds themselves
-        rho, noise = np.array(self.alignments)[:, None, None, None], np.array(self.noise_values)[:, None, None]
+        rho = np.array(self.alignments)[:, None, None, None]
+        noise = np.array(self.noise_values)[:, None, None]
         ratios = [noise if name == self.noise else np.array(0.0) for name in NOISE_SYMBOLS]
         near = abs(alpha * k - 1) <= _CUT
         parts = []
@@ -115,9 +116,11 @@ class ScaledPhases(FigureSettings):
         maps = _both_ridges(alpha, 0.0, np.linspace(0, self.largest_noise, self.n_noises), aggregation=aggregation)
         maps = maps.drop_vars(["boundary", "boundary_end", "boundary_before_end", "phase"])
         # 𝓔_k at one point of the maps, without a ridge and at the best ridge.
-        k, at, H = np.array(self.sizes, dtype=float), self.curve_ratio, self.curve_noise
-        best = reduced_optimal_ridge(k, 0.0, H, 0.0, 0.0, aggregation=aggregation, sample_ratio=at)
-        curves = [reduced_risk(k, at, 0.0, Lam, H, 0.0, 0.0, aggregation=aggregation) for Lam in (0.0, best)]
+        k = np.array(self.sizes, dtype=float)
+        at = self.curve_ratio
+        noises = (self.curve_noise, 0.0, 0.0)
+        best = reduced_optimal_ridge(k, 0.0, *noises, aggregation=aggregation, sample_ratio=at)
+        curves = [reduced_risk(k, at, 0.0, Lam, *noises, aggregation=aggregation) for Lam in (0.0, best)]
         # E_g at the best common ridge above zero: c = 0.6, ρ = 0.3, α = 1, three kinds of noise.
         problem = EquicorrelatedProblem(1.0, 0.6, np.sqrt(0.1), 0.3, 0.1)
         ridges = np.geomspace(1e-6, 1e3, self.n_ridges)[:, None]

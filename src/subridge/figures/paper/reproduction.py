@@ -136,7 +136,8 @@ class FigureRequest:
         >>> FigureRequest("fig1a", quick=True).quick_note
         'quick variant: 400 features (full: 2,000), 20 trials (100)'
         """
-        less, full = asdict(self.settings), asdict(replace(self, quick=False).settings)
+        less = asdict(self.settings)
+        full = asdict(replace(self, quick=False).settings)
         if less == full:
             return ""
         parts: list[str] = []
@@ -159,9 +160,9 @@ class FigureRequest:
 
 def compute_figure(request: FigureRequest, run: Run) -> xr.Dataset:
     """The numbers behind a figure, with their history as attributes; `reproduce` without the picture."""
-    settings, recipe = request.settings, recipe_of(request.figure)
+    recipe = recipe_of(request.figure)
     start = time.perf_counter()
-    dataset = settings.compute(run)
+    dataset = request.settings.compute(run)
     dataset.attrs = result_attributes(
         "figure",
         1,
@@ -169,7 +170,7 @@ def compute_figure(request: FigureRequest, run: Run) -> xr.Dataset:
         figure=request.figure,
         variant=request.variant,
         quick=request.quick,
-        settings=describe(settings),
+        settings=describe(request.settings),
         fingerprint=request.identity,
         command=request.command(run.device),
         device=run.device,
