@@ -184,6 +184,7 @@ TEXT = files("subridge.explorer").joinpath("assets/formulas.js").read_text(encod
 FUNCTIONS = functions(TEXT)
 
 
+@pytest.mark.slow
 def test_every_function_of_the_page_is_derived():
     assert list(FUNCTIONS) == list(derived())
     # Nothing but functions and comments: no line escapes the proofs.
@@ -191,6 +192,7 @@ def test_every_function_of_the_page_is_derived():
     assert all(not line or line.startswith("//") for line in others.splitlines())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_a_formula_of_the_page_equals_its_derivation(name):
     assert is_derived(name, expression_of(*FUNCTIONS[name]))
@@ -210,6 +212,7 @@ def test_an_altered_formula_of_the_page_does_not(name):
             assert abs(difference_somewhere(name, expression_of(arguments, wrong))) > 1e-6, wrong[line]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["root", "crossGamma", "sizeGain"])
 def test_the_proof_of_a_wrong_formula_fails(name):
     assert not is_derived(name, expression_of(*FUNCTIONS[name]) * (1 + alpha))
