@@ -250,35 +250,44 @@ class MemberFit:
                 errors[index][:, interpolated] = (((A / d) @ Qt) / ((1 / d) @ squares))[:, interpolated]
         return LeftOut(errors, denominator, np.flatnonzero(to_numpy(interpolated)))
 
-    def pair_errors(self, penalty: float, targets: Array, left_out: IntArray, sets: LeftOutSets | None = None) -> Array:
-        """Left-out errors if row, or set, i is left out as well, for each i of m; shape (m, C, n), in m n ρ steps.
+    def pair_errors(
+        self, penalties: FloatArray, targets: Array, left_out: IntArray, sets: LeftOutSets | None = None
+    ) -> Array:
+        """Left-out errors if row, or set, i is left out as well, for each i of m; (L, m, C, n), in L m n ρ steps.
 
         Row i itself keeps its plain left-out error; rows of set i, and of sets that overlap with it, have none: zero.
         """
-        d = self.spectrum
-        p = max(penalty, _LEAST_PAIR_PENALTY * float(d[-1]) if len(d) else 0.0)
-        gains = (1.0 if self.spans_samples else -d) / (d + p)  # of R, less the identity unless the member spans
+        d, xp = self.spectrum, namespace_of(targets)
+        p = np.maximum(penalties, _LEAST_PAIR_PENALTY * float(d[-1:].sum()))
+        gains = (1.0 if self.spans_samples else -d) / (d + _column(p, d))  # of R, less the identity unless it spans
         if sets is not None:
-            return self._pairs_of_sets(gains, targets, left_out, sets)
+            return xp.stack([self._pairs_of_sets(each, targets, left_out, sets) for each in gains])
         # The formula for pairs, computed as (R_ij e_i - R_jj e_j)/(R_ij²/R_ii - R_jj).
-        (errors,), (diagonal,), *_ = self.left_out(np.array([p]), targets)
-        across, xp, own = self._residual_rows(gains, left_out), namespace_of(errors), take_last(diagonal, left_out)
+        found = self.left_out(p, targets)
+        errors = found.errors
+        diagonal = found.diagonals[:, None, :]
+        own = take_last(found.diagonals, left_out)[:, :, None]
+        across = self._residual_rows(gains, left_out)
         if not float(diagonal.min()) > 0:  # an interpolated row carries no information about others
-            across = across * ((diagonal > 0) & (own > 0)[:, None])
-            diagonal, own = (xp.where(each > 0, each, 1.0) for each in (diagonal, own))
-        across[np.arange(len(left_out)), left_out] = 0.0
-        slack = across * across * (1 / own)[:, None] - diagonal
-        if not float(slack.max()) < -_LEAST_PAIR_SLACK * float(diagonal.max()):
-            usable = slack < -_LEAST_PAIR_SLACK * diagonal
-            across, slack = across * usable, xp.where(usable, slack, -diagonal)
-        found = across[:, None, :] * take_last(errors, left_out).T[:, :, None]
-        found -= errors * diagonal
-        found /= slack[:, None, :]
-        return found
+            across = across * ((diagonal > 0) & (own > 0))
+            diagonal = xp.where(diagonal > 0, diagonal, 1.0)
+            own = xp.where(own > 0, own, 1.0)
+        across[:, np.arange(len(left_out)), left_out] = 0.0
+        slack = across * across
+        slack /= own
+        slack -= diagonal
+        usable = slack < -_LEAST_PAIR_SLACK * diagonal
+        if not usable.all():
+            across = across * usable
+            slack = xp.where(usable, slack, -diagonal)
+        pairs = across[:, :, None, :] * take_last(errors, left_out).mT[..., None]
+        pairs -= (errors * diagonal)[:, None, :, :]
+        pairs /= slack[:, :, None, :]
+        return pairs
 
     def _residual_rows(self, gains: Array, index: IntArray) -> Array:
-        """Rows of R, less those of the identity unless the member spans all samples; shape (m, n)."""
-        across = (take_last(self.left, index) * gains[:, None]).T @ self.left
+        """Rows of R, less those of the identity unless the member spans all samples; (..., ρ) to (..., m, n)."""
+        across = (take_last(self.left, index).T * gains[..., None, :]) @ self.left
         u = self.rows.intercept_direction
         return across if self.spans_samples else across - take_last(u, index)[:, None] * u
 
@@ -295,14 +304,15 @@ class MemberFit:
         found = []
         for i in left_out.tolist():
             own, parts = sets.rows_of_sets[i], []
+            touching = np.split(sets.touching(i), np.cumsum([len(batch.rows) for batch in sets.batches[:-1]]))
             across = self._residual_rows(gains, own)
             across[np.arange(len(own)), own] += identity
             inner = take_last(across, own)
             solved = xp.linalg.solve(inner, across)
             rest = residuals - (xp.linalg.solve(inner, take_last(residuals, own).T)).T @ across
-            for batch, block in zip(sets.batches, blocks, strict=True):
+            for batch, block, touches in zip(sets.batches, blocks, touching, strict=True):
                 a, b, r = (batch.of(each) for each in (across, solved, rest))
-                apart = like((~np.isin(batch.rows, own).any(axis=1)).astype(float), targets)[:, None, None]
+                apart = like(1.0 - touches, targets)[:, None, None]
                 shared = xp.permute_dims(a, (1, 2, 0)) @ xp.permute_dims(b, (1, 0, 2))
                 R = apart * (block - shared) + (1 - apart) * eye_like(block, block.shape[-1])
                 errors = xp.linalg.solve(R, apart * xp.permute_dims(r, (1, 2, 0)))
@@ -643,34 +653,40 @@ class MemberPath:
         self.rows, self.feature_means = rows, rows.feature_means
         self._targets, self.target_means = rows.centred_targets if noise is None else rows.centred(rows.targets - noise)
         lines = len(penalties) * len(self._targets)
-        is_short = keep_errors or lines <= (4 if lines * rows.n_samples <= _SMALL else 1) * len(fit.spectrum)
-        places = np.arange(len(penalties)) if is_short else np.array([penalties.argmin()])
+        is_kept = keep_errors or lines <= len(fit.spectrum) or lines * rows.n_samples <= _SMALL
+        places = np.arange(len(penalties)) if is_kept else np.array([penalties.argmin()])
         self._fit, found = trusted(fit, self._targets, penalties[places])
         self.rank = len(self._fit.spectrum)
         self.degrees = residual_degrees(self._fit, penalties)
-        self.independent = independent_samples(self._fit, penalties)
-        self._known: dict[int, Array] = dict(zip(places.tolist(), self._unweighted(found.errors), strict=True))
+        self.independent = independent_samples(self._fit, penalties, self.degrees)
+        self._keep(places, found)
         self._projected = self._targets @ self._fit.left.T
-        if is_short and self._fit.right is not None and self._fit.sharpness is None:
+        if is_kept and self._fit.right is not None and self._fit.sharpness is None:
             self._fit = replace(self._fit, known_left=None)
 
     def beyond(self, first: int) -> "MemberPath":
         """The same without the penalties before a place."""
         found = copy(self)
-        for name in ("penalties", "degrees", "independent"):
+        for name in ("penalties", "degrees", "independent", "_lines"):
             setattr(found, name, getattr(self, name)[first:])
-        found._known = {index - first: errors for index, errors in self._known.items() if index >= first}
         return found
 
-    def errors(self, index: int) -> Array:
-        """``y_i - f_r^(-i)(x_i)`` at one ridge, shape (C, n), with y the labels without readout noise.
+    def _keep(self, places: IntArray, found: LeftOut) -> None:
+        """Keep the errors at some places, and forget others."""
+        self._known = self._unweighted(found.errors)
+        self._lines = np.full(len(self.penalties), -1)  # where those of each place are; -1 if they are not known
+        self._lines[places] = np.arange(len(places))
+
+    def errors(self, index: int | IntArray) -> Array:
+        """``y_i - f_r^(-i)(x_i)`` at one ridge, shape (C, n), or at T, (T, C, n); y are labels without readout noise.
 
         If rows are left out together, f_r^(-i) is trained without all of them.
         """
-        if index not in self._known:
-            found = self._fit.left_out(self.penalties[[index]], self._targets, self._fit.rows.left_out, doubted=False)
-            self._known = {index: self._unweighted(found.errors)[0]}
-        return self._known[index]
+        if self._lines[index].min() < 0:
+            places = np.unique(index)
+            sets = self._fit.rows.left_out
+            self._keep(places, self._fit.left_out(self.penalties[places], self._targets, sets, doubted=False))
+        return self._known[self._lines[index]]
 
     def coefficients(self, index: int | IntArray) -> Array:
         """Weights on the unscaled features at one ridge, or at one for each target; shape (C, N_r)."""
@@ -682,12 +698,12 @@ class MemberPath:
         p = like(self.penalties[index].reshape((-1, 1)), fit.spectrum)
         return (self._projected / (fit.spectrum + p)) @ fit.left
 
-    def pair_errors(self, index: int, left_out: IntArray) -> Array:
-        """Errors at one ridge with another row, or set of rows, i left out as well, for each i of m; shape (m, C, n).
+    def pair_errors(self, places: IntArray, left_out: IntArray) -> Array:
+        """Errors at T ridges with another row, or set of rows, i left out as well, for each i of m; (T, m, C, n).
 
         Entry j is ``y_j - f_r^(-ij)(x_j)``.
         """
-        fit, p = self._fit, float(self.penalties[index])
+        fit, p = self._fit, self.penalties[places]
         return self._unweighted(fit.pair_errors(p, self._targets, left_out, fit.rows.left_out))
 
     @property
@@ -723,18 +739,20 @@ class MemberPath:
                 found[place, where] = _degrees(*_traces_without(second, fourth, K))
         return found
 
-    def resolves_pairs(self, index: int) -> bool:
-        """Whether the formula for pairs keeps some digits at one ridge: without ridge it is 0/0 if two rows fewer are
-        the first that the member interpolates.
+    @property
+    def resolves_pairs(self) -> BoolArray:
+        """Whether the formula for pairs keeps some digits at each ridge, shape (L,).
+
+        Without ridge it is 0/0 if two rows fewer are the first that the member interpolates.
         """
-        d = self._fit.spectrum
-        return not len(d) or bool(self.penalties[index] >= _RESOLVED * float(d[-1]))
+        return np.asarray(self.penalties >= _RESOLVED * float(self._fit.spectrum[-1:].sum()))
 
     def pair_deviations(self, left_out: IntArray) -> Array:
         """Labels less the mean of the rows without their own unit and unit i; shape (m, C, n)."""
         fit, rows = self._fit, self.rows
         constant = replace(fit, rows=rows, known_left=rows.targets[:0], spectrum=fit.spectrum[:0])
-        return constant.pair_errors(1.0, rows.centred_targets[0], left_out, rows.left_out) / rows.root_weights
+        found = constant.pair_errors(np.ones(1), rows.centred_targets[0], left_out, rows.left_out)
+        return found[0, ...] / rows.root_weights
 
     def _unweighted(self, weighted: Array) -> Array:
         """Errors of the labels without readout noise, from those of a member in weighted units, overwritten."""
@@ -830,19 +848,19 @@ def _outside(fit: MemberFit, A: SparseMatrix, B: SparseMatrix) -> FloatArray:
     return (A @ B.T).toarray() - np.outer(A @ u, B @ u) - (A @ Qt.T) @ (B @ Qt.T).T
 
 
-def independent_samples(fit: MemberFit, penalties: FloatArray) -> FloatArray:
+def independent_samples(fit: MemberFit, penalties: FloatArray, degrees: FloatArray) -> FloatArray:
     """How many independent samples the left-out errors at each ridge are worth if weights are fitted to them; (L,).
 
     The inverse of a squared error, which weights follow, is too large by m/(m - 2) in the mean, so n samples, or sets
     that are left out, are worth n (1 - 2/m). Zero if few rows determine the member, as with rare columns: their
-    left-out errors carry no information.
+    left-out errors carry no information. `degrees` are m at each ridge.
     """
     rows, d = fit.rows, to_numpy(fit.spectrum)
     leverages = (d / (d + penalties.min())) @ to_numpy(fit.left) ** 2  # q, worth (Σq)²/Σq² equal ones
     is_rare = leverages.sum() ** 2 < min(_FEW_ROWS, len(leverages) / 6) * (leverages**2).sum()
     if rows.knows_leverages and len(d) and is_rare:
         return np.zeros(len(penalties))
-    worth = np.maximum(1 - 2 / residual_degrees(fit, penalties), _LEAST_SHARE) * rows.effective_samples
+    worth = np.maximum(1 - 2 / degrees, _LEAST_SHARE) * rows.effective_samples
     return np.minimum(worth, rows.room)
 
 

@@ -97,6 +97,11 @@ class LeftOutSets:
                 last = int(rows[-1])
         return np.array(kept)
 
+    def touching(self, unit: int) -> BoolArray:
+        """Whether each set has a row in common with one of them, shape (S,)."""
+        own = self.rows_of_sets[unit]
+        return np.concatenate([np.isin(batch.rows, own).any(axis=1) for batch in self.batches])
+
     @cached_property
     def owners(self) -> IntArray:
         """The number of the set that answers for each row, shape (n,)."""
@@ -254,6 +259,12 @@ class TrainingRows:
     def owners(self) -> IntArray:
         """The number of the unit with which each row is left out, shape (n,)."""
         return np.arange(self.n_samples) if self.left_out is None else self.left_out.owners
+
+    def apart_from(self, units: IntArray) -> FloatArray:
+        """1 for rows whose unit has no row in common with each of b units, and 0 for the others; shape (b, n)."""
+        if self.left_out is None:
+            return 1.0 - (units[:, None] == self.owners)
+        return np.stack([1.0 - self.left_out.touching(unit)[self.owners] for unit in units])
 
     def unit_sums(self, values: FloatArray) -> FloatArray:
         """Sums over the rows of each unit, shape (..., n) to (..., n_units)."""
