@@ -132,22 +132,20 @@ def outcome_of(
     loss of any places. A share of wrong classes goes up and down by single samples, so what decides among equal shares
     must be worse too. `spread` is the variance of the labels.
     """
-    indices = np.asarray(places)
-    here = loss_at(indices)
+    indices, last = np.asarray(places), n_ridges - 1
+    here = np.asarray(loss_at(indices))
     outcome: Outcome[Found] = Outcome(found, here[0], None, False)
-    ends: tuple[tuple[End, int, int], ...] = (("lower", 0, 1), ("upper", n_ridges - 1, -1))
-    for end, place, step in ends if n_ridges > 1 and np.isfinite(here[0]) else ():
-        if (indices == place).any():
-            there = loss_at(np.where(indices == place, indices + step, indices))
+    ends: tuple[tuple[End, int, int], ...] = (("lower", 0, 1), ("upper", last, -1))
+    for end, place, step in ends if last and np.isfinite(here[0]) else ():
+        is_there = indices == place
+        if is_there.any():
+            rise = loss_at(indices + step * is_there) - here
             # A thousandth larger, and by more than rounding beside the labels' variance.
-            worse = [
-                other - best > max(MATERIAL * abs(best), _VANISHING * spread)
-                for best, other in zip(here, there, strict=True)
-            ]
-            falling = worse[0] and (worse[1] or here[1] == there[1] == 0)
+            worse = rise > np.maximum(MATERIAL * abs(here), _VANISHING * spread)
+            falling = bool(worse[0] and (worse[1] or here[1] == rise[1] == 0))
             if falling or outcome.end is None:
                 outcome = Outcome(found, here[0], end, falling)
-    if outcome.end is None and n_ridges > 1 and loss_at(np.full_like(indices, n_ridges - 1))[0] < _LITTLE * here[0]:
+    if outcome.end is None and last and loss_at(np.full_like(indices, last))[0] < _LITTLE * here[0]:
         return replace(outcome, end="upper")
     return outcome
 
@@ -457,11 +455,8 @@ def search_ridges(
         outcome = outcome_of(
             (losses, places[0]), places[0], len(path), spread, lambda at: losses.criterion(at[None, :])[:, 0]
         )
-        if (
-            outcome.end == "upper"
-            and not outcome.is_falling
-            and not any(each.hides_directions for each in losses.paths)
-        ):
+        hides_directions = any(each.hides_directions for each in losses.paths)
+        if outcome.end == "upper" and not outcome.is_falling and not hides_directions:
             return replace(outcome, end=None)  # far smaller ridges would change nothing
         return outcome
 
@@ -522,13 +517,9 @@ def scored(aggregation: Aggregation, scoring: str | None, rows: TrainingRows) ->
     >>> scored(Mean(), "neg_mean_absolute_error", rows).loss(np.array([[[1.0, -2.0]]]), rows.targets, rows.weights)
     (1.5, 0.0)
     """
-    known = (
-        ("accuracy", "neg_log_loss")
-        if aggregation.decides_classes
-        else ("neg_mean_squared_error", "neg_mean_absolute_error", "r2")
-    )
-    return (
-        aggregation
-        if scoring is None or one_of("scoring", scoring, known) == known[0]
-        else Scored(aggregation, scoring, rows)
-    )
+    known: tuple[str, ...] = "neg_mean_squared_error", "neg_mean_absolute_error", "r2"
+    if aggregation.decides_classes:
+        known = "accuracy", "neg_log_loss"
+    if scoring is None or one_of("scoring", scoring, known) == known[0]:
+        return aggregation
+    return Scored(aggregation, scoring, rows)

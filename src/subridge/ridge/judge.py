@@ -46,26 +46,22 @@ class Units:
 
     def __init__(self, rows: TrainingRows, numbers: IntArray) -> None:
         self.numbers = numbers
-        self._counted = like(rows.apart_from(numbers)[:, None, :], rows.targets)
+        self.counted = like(rows.apart_from(numbers)[:, None, :], rows.targets)
         self._tables: dict[MemberPath, tuple[IntArray, Array]] = {}  # errors (l, b, C, n), and the line of each place
         self._degrees: dict[MemberPath, FloatArray] = {}
 
-    def deviations(self, path: MemberPath) -> Array:
-        """Labels less the mean of the rows without their own unit and each of these, shape (b, C, n)."""
-        return path.pair_deviations(self.numbers) * self._counted
-
     def errors(self, path: MemberPath, places: IntArray) -> Array:
         """Left-out errors of a member at places of t trials, shape (t b,); shape (t b, C, n)."""
-        b, empty = len(self.numbers), path.rows.targets[:0]
-        lines, table = self._tables.get(path, (np.full(len(path.penalties), -1), empty))
+        lines, table = self._tables.get(path, (np.full(len(path.penalties), -1), path.rows.targets[:0]))
         new = np.unique(places[lines[places] < 0])
         if len(new):
             found = path.pair_errors(new, self.numbers)
-            found *= self._counted
+            found *= self.counted
             lines[new] = len(table) + np.arange(len(new))
             table = namespace_of(found).concat([table, found]) if len(table) else found
             self._tables[path] = lines, table
         flat = table.reshape((-1, *table.shape[2:]))
+        b = len(self.numbers)
         index = lines[places] * b + np.arange(len(places)) % b
         run = index[0] + np.arange(len(index))
         return flat[run[0] : run[-1] + 1, ...] if (index == run).all() else select_rows(flat, index)  # no copy of a run
@@ -74,7 +70,7 @@ class Units:
         """m of a member at such places, shape (t b,)."""
         if path not in self._degrees:
             self._degrees[path] = path.degrees_without(self.numbers)
-        return np.asarray(self._degrees[path][places, np.arange(len(places)) % len(self.numbers)])
+        return self._degrees[path][places, np.arange(len(places)) % len(self.numbers)]
 
 
 class PairLosses(Losses):
@@ -90,7 +86,7 @@ class PairLosses(Losses):
         resolved[places] = True
         self.offered = np.flatnonzero(resolved).tolist()
         self.floors = floors
-        self.deviations = units.deviations(plain.paths[0])
+        self.deviations = plain.paths[0].pair_deviations(units.numbers) * units.counted
         self._units = units
 
     def errors(self, places: IntArray) -> Array:
@@ -139,8 +135,9 @@ class Candidate:
     @property
     def ensemble(self) -> Ensemble:
         """Its subsets, ridges and aggregation."""
-        L, k, sets = len(self.ridges), len(self.places), self.offer.row_sets
-        own = np.broadcast_to(self.ridges.reshape(L, -1), (L, k))[self.places, np.arange(k)]
+        k, sets = len(self.places), self.offer.row_sets
+        columns = self.ridges.reshape(len(self.ridges), -1)
+        own = columns[self.places, np.arange(k) % columns.shape[1]]
         fractions = None if sets is None else fractions_of_rows(sets, self.losses.rows.n_samples)
         return Ensemble(self.offer.plan, own, aggregation=self.losses.aggregation, row_fractions=fractions)
 
@@ -206,42 +203,38 @@ def judge(pool: Sequence[Candidate], taken: int = 0) -> Verdict:
     outputs = outputs_at(chosen.losses, places, weights)[0, ...]
     apparent = _error(outputs, chosen.losses)
     offered = {path: len(each.chooser.offered) for each in pool for path in each.losses.paths}
+    C, n = rows.targets.shape
     # A set of m rows is solved for in m² steps a row, and windows hold every row m times.
-    m = 0 if rows.left_out is None else rows.left_out.largest
-    copies = 1 if rows.left_out is None or rows.left_out.is_partition else m
-    steps = sum(number * copies * (path.rank + int(rows.targets.shape[0]) + m**2) for path, number in offered.items())
-    affordable = int(_MOST_WORK / (rows.n_samples * max(steps, 1)))
+    sets = rows.left_out
+    m = 0 if sets is None else sets.largest
+    copies = 1 if sets is None or sets.is_partition else m
+    steps = copies * sum(number * (path.rank + C + m**2) for path, number in offered.items())
+    affordable = int(_MOST_WORK / (n * max(steps, 1)))
     only_ridges = len(pool) == 1 and weights is None
     is_fixed = only_ridges and len(chosen.chooser.offered) == 1
     if n_units < 3 or is_fixed or (only_ridges and affordable < n_units):
         return Verdict(outputs, apparent)
     units = np.sort(np.random.default_rng(0).permutation(n_units)[: max(_LEAST_JUDGED, affordable)])
-    size = max(1, _NUMBERS // (sum(offered.values()) * int(rows.targets.shape[0]) * rows.n_samples))
+    size = max(1, _NUMBERS // (sum(offered.values()) * C * n))
     honest = namespace_of(outputs).asarray(outputs, copy=True)
     for start in range(0, len(units), size):
         block = Units(rows, units[start : start + size])
         again = [_again(each, block) for each in pool]
-        picks = take(pool, [each.squares for each in again], rows)
+        picks = take(pool, [squares for _, _, squares in again], rows)
         for pick in np.unique(picks):
-            which = np.flatnonzero(picks == pick)
-            fitted = again[pick].weights
-            found = outputs_at(pool[pick].losses, again[pick].places[which], None if fitted is None else fitted[which])
-            own = np.flatnonzero(np.isin(rows.owners, block.numbers[which]))
-            honest[:, own] = found[np.searchsorted(block.numbers[which], rows.owners[own]), :, own].T
+            which = picks == pick
+            numbers = block.numbers[which]
+            places, fitted, _ = again[pick]
+            found = outputs_at(pool[pick].losses, places[which], None if fitted is None else fitted[which])
+            own = np.flatnonzero(np.isin(rows.owners, numbers))
+            honest[:, own] = found[np.searchsorted(numbers, rows.owners[own]), :, own].T
     part = np.flatnonzero(np.isin(rows.owners, units))
     before, after = (_error(take_last(each, part), chosen.losses, part) for each in (outputs, honest))
     return Verdict(honest, apparent * (after / before) if before > 0 else apparent + after)
 
 
-class _Again(NamedTuple):
+def _again(candidate: Candidate, units: Units) -> tuple[IntArray, FloatArray | None, FloatArray]:
     """A candidate chosen again without each of b units: places (b, k), weights as in `Judged`, squares (b, n)."""
-
-    places: IntArray
-    weights: FloatArray | None
-    squares: FloatArray
-
-
-def _again(candidate: Candidate, units: Units) -> _Again:
     plain, b = candidate.chooser, len(units.numbers)
     floors = np.full(b, plain.offered[0])
     if plain.above is not None:
@@ -250,7 +243,7 @@ def _again(candidate: Candidate, units: Units) -> _Again:
     pairs = PairLosses(plain, units, floors, candidate.places)
     places = choose_ridges(pairs, candidate.scope)
     own = pairs.among(pairs.paths, candidate.losses.aggregation)
-    return _Again(places, own.at(places).weights, squares_at(own, places))
+    return places, own.at(places).weights, squares_at(own, places)
 
 
 def _error(outputs: Array, losses: Losses, part: IntArray | None = None) -> float:
