@@ -72,7 +72,7 @@ def test_errors_with_two_rows_left_out_are_those_of_refits(fit_intercept):
     for path, A, seen in zip(
         paths_on_rows(rows, plan, np.array([0.3]), None, sets), plan.measurements, sets, strict=True
     ):
-        found = path.pair_errors(0, np.arange(14))
+        found = path.pair_errors(np.array([0]), np.arange(14))[0]
         for i, j in np.ndindex(14, 14):
             kept = np.setdiff1d(seen, [i, j])
             coef, intercept = refit(X[np.ix_(kept, A)], y[kept], w[kept], 0.3 * len(A), fit_intercept)

@@ -7,7 +7,7 @@ import subridge as sr
 from subridge.model.aggregation import read_aggregation
 from subridge.model.subsets import equal
 from subridge.ridge.choose import Losses
-from subridge.ridge.judge import Offer, judge, tuned
+from subridge.ridge.judge import Offer, Units, judge, tuned
 from subridge.ridge.member import member_paths
 from subridge.ridge.rows import left_out_groups, left_out_windows, training_rows
 
@@ -43,7 +43,7 @@ def test_errors_without_pairs_are_those_of_members_refitted_without_them(sample,
     for i in (0, 5):
         kept, fewer = rows_without(sample, [i])
         refitted = errors_at(member_paths(fewer, plan, np.array([ridge])))
-        found = np.stack([path.pair_errors(0, np.array([i]))[0] for path in paths])
+        found = np.stack([path.pair_errors(np.array([0]), np.array([i]))[0, 0] for path in paths])
         # Without a ridge a tiny one is taken, which the interpolation threshold of the single member magnifies.
         np.testing.assert_allclose(found[:, :, kept], refitted, rtol=1e-6 if ridge else 1e-2, atol=1e-9)
         np.testing.assert_allclose(found[:, :, i], errors_at(paths)[:, :, i], rtol=1e-4, atol=1e-9)
@@ -88,7 +88,7 @@ def test_errors_without_pairs_of_sets_are_those_of_a_member_refitted_without_the
     rows = training_rows(X, y[None], w, intercept, sets)
     (path,) = member_paths(rows, equal(1, n_features), np.array([ridge]))
     units = np.arange(sets.n_sets)
-    errors, deviations = path.pair_errors(0, units)[:, 0], path.pair_deviations(units)[:, 0]
+    errors, deviations = path.pair_errors(np.array([0]), units)[0, :, 0], path.pair_deviations(units)[:, 0]
     for unit, own in enumerate(sets.rows_of_sets):
         for j, owner in enumerate(sets.owners):
             together = np.union1d(own, sets.rows_of_sets[owner])
@@ -192,3 +192,17 @@ def test_the_error_scales_with_the_square_of_the_unit_of_the_labels(unit):
     X, y = rng.standard_normal((40, 5)), rng.standard_normal(40)
     plain, scaled = (sr.RidgeEnsembleRegressor(random_state=0).fit(X, y * scale).loo_error_ for scale in (1.0, unit))
     assert scaled / unit**2 == pytest.approx(plain, rel=1e-9)
+
+
+@pytest.mark.parametrize("kind", ["rows", "groups", "windows"])
+def test_rows_that_are_left_out_with_a_unit_count_nothing_whatever_noise_their_labels_have(kind):
+    rng, n = np.random.default_rng(0), 12
+    sets = {"rows": None, "groups": left_out_groups(np.arange(n) // 3, n), "windows": left_out_windows(1, np.arange(n))}
+    rows = training_rows(rng.standard_normal((n, 4)), rng.standard_normal((1, n)), None, True, sets[kind])
+    (path,) = member_paths(rows, equal(1, 4), np.array([0.1, 1.0]), rng.standard_normal((1, 1, n)))
+    units = Units(rows, np.arange(rows.n_units))
+    errors = units.errors(path, np.full(rows.n_units, 1))[:, 0]
+    for unit, row in np.ndindex(errors.shape):
+        own = {unit} if kind == "rows" else set(sets[kind].rows_of_sets[unit])
+        others = {row} if kind == "rows" else set(sets[kind].rows_of_sets[rows.owners[row]])
+        assert (errors[unit, row] == 0) == bool(own & others)

@@ -526,7 +526,7 @@ class RidgeEnsembleBase(BaseEstimator):
             self.ridge_path_ = taken.ridges
         if scope == "ensemble":
             chooser = taken.chooser
-            self.loo_path_ = np.array([chooser.at(chooser.common(at)).loss[0] for at in range(len(taken.ridges))])
+            self.loo_path_ = chooser.at(chooser.common(np.arange(len(taken.ridges)))).loss
         is_common = scope in (None, "ensemble") and (fitted.ridge == fitted.ridge[0]).all()
         self.loo_error_ = error
         self.ridge_ = float(fitted.ridge[0]) if is_common else fitted.ridge.copy()

@@ -26,7 +26,7 @@ from subridge.model.ensemble import Ensemble
 from subridge.model.errors import DominantRowsWarning, ParameterError, RidgeError, SubridgeWarning
 from subridge.ridge.checks import correlated_rows
 from subridge.ridge.choose import Outcome, default_ridges, extended_searches, given_ridges, outcome_of, ridge_at_end
-from subridge.ridge.member import MemberFit, independent_samples, residual_pair_traces
+from subridge.ridge.member import MemberFit, independent_samples, residual_degrees, residual_pair_traces
 from subridge.ridge.moments import MomentRows
 from subridge.ridge.rows import TrainingRows
 
@@ -405,7 +405,8 @@ def _moments(pilot: Pilot, penalties: FloatArray, pairs: FloatArray, noise: Floa
     if pairs.shape[1] == k:
         return MemberMoments(members)
     penalties, own = np.unique(penalties, axis=0, return_inverse=True)  # those of all targets may be the same
-    behind = [independent_samples(fit, penalties[:, r]) for r, fit in enumerate(pilot.members[:k])]
+    members_at = zip(pilot.members[:k], penalties.T, strict=False)
+    behind = [independent_samples(fit, p, residual_degrees(fit, p)) for fit, p in members_at]
     worth = np.stack(behind, axis=1)[own.ravel()] * (len(pilot.targets) / pilot.n_judged)
     return MemberMoments(members, pairs[:, k, :k], pairs[:, k, k], behind=worth)
 

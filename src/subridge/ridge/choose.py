@@ -15,7 +15,7 @@ from typing import ClassVar, Generic, Literal, NamedTuple, Self, TypeAlias, Type
 
 import numpy as np
 
-from subridge.arrays.namespace import like, namespace_of, to_numpy
+from subridge.arrays.namespace import like, namespace_of, select_rows, to_numpy
 from subridge.arrays.types import Array, ArrayLike, FloatArray, IntArray
 from subridge.model.aggregation import Aggregation, Loss, Mean, MemberMoments, first_largest, squared_error
 from subridge.model.checks import Scope, finite_array, one_of
@@ -132,22 +132,20 @@ def outcome_of(
     loss of any places. A share of wrong classes goes up and down by single samples, so what decides among equal shares
     must be worse too. `spread` is the variance of the labels.
     """
-    indices = np.asarray(places)
-    here = loss_at(indices)
+    indices, last = np.asarray(places), n_ridges - 1
+    here = np.asarray(loss_at(indices))
     outcome: Outcome[Found] = Outcome(found, here[0], None, False)
-    ends: tuple[tuple[End, int, int], ...] = (("lower", 0, 1), ("upper", n_ridges - 1, -1))
-    for end, place, step in ends if n_ridges > 1 and np.isfinite(here[0]) else ():
-        if (indices == place).any():
-            there = loss_at(np.where(indices == place, indices + step, indices))
+    ends: tuple[tuple[End, int, int], ...] = (("lower", 0, 1), ("upper", last, -1))
+    for end, place, step in ends if last and np.isfinite(here[0]) else ():
+        is_there = indices == place
+        if is_there.any():
+            rise = loss_at(indices + step * is_there) - here
             # A thousandth larger, and by more than rounding beside the labels' variance.
-            worse = [
-                other - best > max(MATERIAL * abs(best), _VANISHING * spread)
-                for best, other in zip(here, there, strict=True)
-            ]
-            falling = worse[0] and (worse[1] or here[1] == there[1] == 0)
+            worse = rise > np.maximum(MATERIAL * abs(here), _VANISHING * spread)
+            falling = bool(worse[0] and (worse[1] or here[1] == rise[1] == 0))
             if falling or outcome.end is None:
                 outcome = Outcome(found, here[0], end, falling)
-    if outcome.end is None and n_ridges > 1 and loss_at(np.full_like(indices, n_ridges - 1))[0] < _LITTLE * here[0]:
+    if outcome.end is None and last and loss_at(np.full_like(indices, last))[0] < _LITTLE * here[0]:
         return replace(outcome, end="upper")
     return outcome
 
@@ -244,12 +242,14 @@ class Losses:
     """Left-out losses of an aggregate at any places of its members on their paths, each computed once.
 
     Places have shape (b, k). Here b is one. `judge.PairLosses` has one entry for each row that is left out as well, so
-    that every choice can be made again without that row, `targets.TargetLosses` one for each target. Ridges before the
-    place `first` are not offered, which is chosen by the losses `above`, if there are such; `floors` has it for each of
-    b. A criterion that `is_cautious` mistrusts members with few degrees of freedom.
+    that every choice can be made again without that row, `targets.TargetLosses` one for each target. Of several trials,
+    places have shape (t b, k), and so many errors are held `at_once`. Ridges before the place `first` are not offered,
+    which is chosen by the losses `above`, if there are such; `floors` has it for each of b. A criterion that
+    `is_cautious` mistrusts members with few degrees of freedom.
     """
 
     is_cautious: ClassVar[bool] = True
+    at_once: ClassVar[int] = 2**18  # 2 MB, which a processor holds in its cache
 
     def __init__(
         self,
@@ -264,30 +264,35 @@ class Losses:
         self.floors = np.array([first])
         self.deviations = rows.deviations[None, ...]  # (b, C, n)
         self._known: dict[bytes, Judged] = {}
-        self._last: tuple[bytes, Array] = b"", rows.targets
 
     def errors(self, places: IntArray) -> Array:
-        """Left-out errors of every member at its place, shape (b, k, C, n)."""
-        if self._last[0] != places.tobytes():
-            found = [path.errors(int(place)) for path, place in zip(self.paths, places[0], strict=True)]
-            self._last = places.tobytes(), namespace_of(found[0]).stack(found)[None, ...]
-        return self._last[1]
+        """Left-out errors of every member at its place, shape (t b, k, C, n)."""
+        found = [path.errors(own) for path, own in zip(self.paths, places.T, strict=True)]
+        return namespace_of(found[0]).stack(found, axis=1)
 
     def among(self, paths: Sequence[MemberPath], aggregation: Aggregation) -> Self:
         """The same of some members, or with another aggregation."""
         found = copy(self)
-        found.paths, found.aggregation, found._known, found._last = paths, aggregation, {}, (b"", self.rows.targets)
+        found.paths = paths
+        found.aggregation = aggregation
+        found._known = {}
         return found
 
-    def common(self, place: int) -> IntArray:
-        """The places of members that share a ridge, shape (b, k)."""
-        return np.full((len(self.floors), len(self.paths)), place)
+    def common(self, places: int | IntArray) -> IntArray:
+        """The places of members that share a ridge, shape (b, k), or each of t ridges, (t b, k)."""
+        return np.repeat(np.repeat(places, len(self.floors))[:, None], len(self.paths), axis=1)
 
     def at(self, places: IntArray) -> Judged:
         """The loss at any places; fitted weights are judged by the error to expect on new samples."""
         key = places.tobytes()
         if key not in self._known:
-            self._known[key] = self._judged(places)
+            b = len(self.floors)
+            numbers = b * len(self.paths) * int(np.prod(self.rows.targets.shape))
+            step = b * max(1, self.at_once // numbers)
+            parts = [self._judged(places[start : start + step]) for start in range(0, len(places), step)]
+            loss, tie, weights = zip(*parts, strict=True)
+            fitted = None if weights[0] is None else np.concatenate(weights)
+            self._known[key] = Judged(np.concatenate(loss), np.concatenate(tie), fitted)
         return self._known[key]
 
     def _judged(self, places: IntArray) -> Judged:
@@ -300,22 +305,26 @@ class Losses:
             mean = errors.sum(axis=1) / errors.shape[1]
             loss = to_numpy(((mean * mean).sum(axis=1) @ rows.weights) / rows.total_weight)
             return Judged(loss, np.zeros(len(places)))
-        targets = self.deviations if aggregation.is_linear else [rows.targets] * len(places)
+        targets = self._deviations_at(places) if aggregation.is_linear else [rows.targets] * len(places)
         found = [aggregation.loss(each, own, rows.weights) for each, own in zip(errors, targets, strict=True)]
         return Judged(*np.array(found).T)
+
+    def _deviations_at(self, places: IntArray) -> Array:
+        """`deviations` of each of several trials, shape (t b, C, n)."""
+        return select_rows(self.deviations, np.arange(len(places)) % len(self.floors))
 
     def moments(self, places: IntArray, aggregation: Aggregation) -> MemberMoments:
         """Moments of the left-out errors of every member at its place, for a linear aggregation."""
         worth = np.array([path.independent[at] for path, at in zip(self.paths, places.T, strict=True)]).T  # (b, k)
         worth = worth[:, None, :] if aggregation.per_target else worth
-        return aggregation.moments(self.errors(places), self.deviations, self.rows.weights, worth)
+        return aggregation.moments(self.errors(places), self._deviations_at(places), self.rows.weights, worth)
 
     def degrees(self, path: MemberPath, places: IntArray) -> FloatArray:
-        """m of a member at its places, shape (b,)."""
+        """m of a member at its places, shape (t b,)."""
         return path.degrees[places]
 
     def criterion(self, places: IntArray) -> FloatArray:
-        """The losses that a choice compares, and what decides between equal ones; shape (2, b).
+        """The losses that a choice compares, and what decides between equal ones; shape (2, t b).
 
         If sets of rows are left out, there are few of them, and an error may be luck. A squared error of noise varies
         as that of m = (tr R²)²/tr R⁴ independent sets, relative to itself by √(2/m). Twice that is added: a member near
@@ -384,26 +393,29 @@ def choose_ridges(losses: Losses, scope: Scope) -> IntArray:
     common value, which offers every member in turn every ridge while the others stay, until nothing changes. The loss
     never rises; a joint optimum is not guaranteed.
     """
-    k, offered = len(losses.paths), losses.offered
+    k, offered = len(losses.paths), np.array(losses.offered)
     if scope == "member" and k > 1:
         alone = [losses.among([path], Mean()) for path in losses.paths]
         return np.concatenate([choose_ridges(each, "ensemble") for each in alone], axis=1)
-    found = np.stack([losses.criterion(losses.common(place)) for place in offered], axis=1)  # (2, L, b)
-    starts = np.minimum(np.searchsorted(offered, losses.floors), len(offered) - 1)
-    best = last_minimum(*np.where(np.arange(len(offered))[:, None] < starts, np.inf, found))
-    places = np.repeat(np.array(offered)[best][:, None], k, axis=1)
+    floors = np.minimum(losses.floors, offered[-1])
+
+    def best(own: IntArray, trials: IntArray) -> IntArray:
+        """The best of the places (L, b) that trials (L b, k) differ in, the last of equal ones; shape (b,)."""
+        found = losses.criterion(trials).reshape((2, *own.shape))
+        least = last_minimum(*np.where(own < floors, np.inf, found))
+        return own[least, np.arange(len(least))]
+
+    every = np.repeat(offered[:, None], len(floors), axis=1)
+    places = np.repeat(best(every, losses.common(offered))[:, None], k, axis=1)
     if scope != "joint":
         return places
-    least = losses.criterion(places)
     for _ in range(_MOST_SWEEPS):
         before = places.copy()
         for r in range(k):
-            for place in offered:
-                trial = places.copy()
-                trial[:, r] = place
-                tried = losses.criterion(trial)
-                lower = (last_minimum(*np.stack([tried, least], axis=1)) == 0) & (place >= losses.floors)
-                places[lower], least[:, lower] = trial[lower], tried[:, lower]
+            own = np.vstack([every[::-1], places[:, r]])  # of equal ones the present place stays
+            trials = np.tile(places, (len(own), 1))
+            trials[:, r] = own.ravel()
+            places[:, r] = best(own, trials)
         if (places == before).all():
             break
     return places
@@ -443,11 +455,8 @@ def search_ridges(
         outcome = outcome_of(
             (losses, places[0]), places[0], len(path), spread, lambda at: losses.criterion(at[None, :])[:, 0]
         )
-        if (
-            outcome.end == "upper"
-            and not outcome.is_falling
-            and not any(each.hides_directions for each in losses.paths)
-        ):
+        hides_directions = any(each.hides_directions for each in losses.paths)
+        if outcome.end == "upper" and not outcome.is_falling and not hides_directions:
             return replace(outcome, end=None)  # far smaller ridges would change nothing
         return outcome
 
@@ -508,13 +517,9 @@ def scored(aggregation: Aggregation, scoring: str | None, rows: TrainingRows) ->
     >>> scored(Mean(), "neg_mean_absolute_error", rows).loss(np.array([[[1.0, -2.0]]]), rows.targets, rows.weights)
     (1.5, 0.0)
     """
-    known = (
-        ("accuracy", "neg_log_loss")
-        if aggregation.decides_classes
-        else ("neg_mean_squared_error", "neg_mean_absolute_error", "r2")
-    )
-    return (
-        aggregation
-        if scoring is None or one_of("scoring", scoring, known) == known[0]
-        else Scored(aggregation, scoring, rows)
-    )
+    known: tuple[str, ...] = "neg_mean_squared_error", "neg_mean_absolute_error", "r2"
+    if aggregation.decides_classes:
+        known = "accuracy", "neg_log_loss"
+    if scoring is None or one_of("scoring", scoring, known) == known[0]:
+        return aggregation
+    return Scored(aggregation, scoring, rows)

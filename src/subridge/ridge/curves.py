@@ -107,14 +107,14 @@ def cheapest_split(n_samples: tuple[int, ...], n_features: int, n_ridges: int) -
 def dual_cost(n_samples: Sequence[int], n_features: int, n_ridges: int, n_dual: int) -> float:
     """Operations of the first `n_dual` sizes solved dually; a solve counts twice, for its rate."""
     N, d = n_features, (n_samples[n_dual - 1] if n_dual else 0)
-    return d * d * N + n_ridges * (factor_cost(d) + n_dual * (2 * d * d + 2 * d * N))
+    return d * d * N + n_ridges * (factor_cost(d) + 2 * n_dual * d * (d + N))
 
 
 def segment_cost(n_samples: Sequence[int], n_features: int, start: int, stop: int) -> float:
     """Operations of one ridge on a segment: its anchor, and the sizes that lean on it; whitening counts twice."""
     N, m = n_features, n_samples[stop - 1] - n_samples[start]
-    solves = (stop - start - 1) * (2 * m * m + 2 * m * N + 2 * N * N)
-    further = 2 * N * N * m + m * m * N + factor_cost(m) + solves
+    solves = 2 * (stop - start - 1) * (m * m + m * N + N * N)
+    further = m * N * (2 * N + m) + factor_cost(m) + solves
     return factor_cost(N) + 4 * N * N + further
 
 
@@ -207,7 +207,8 @@ def solve_curve(
             weights[:, part, anchor:stop, :, :] = xp.reshape(solved, (B, L, stop - anchor, n_rhs, N))
     if is_numpy(F):  # a matrix that is not positive definite up to rounding gives NaN
         for b, l, p in np.argwhere(np.isnan(weights[:, :, :, 0, 0])).tolist():
-            weights[b, l, p] = orthogonal_solution(F[b, : sizes[p]], targets[b, :, : sizes[p]], ridges[l])
+            first = slice(sizes[p])
+            weights[b, l, p] = orthogonal_solution(F[b, first], targets[b, :, first], ridges[l])
     return weights
 
 
@@ -290,8 +291,9 @@ def orthogonal_solution(F: Array, targets: Array, lam: float) -> Array:
     """
     xp = namespace_of(F)
     U, s, Vt = xp.linalg.svd(F, full_matrices=False)
-    kept = s > float(np.finfo(dtype_name(F)).eps) * max(F.shape[-2:]) * s[..., :1]
-    filtered = xp.where(kept, s / xp.where(kept, s * s + lam, xp.ones_like(s)), xp.zeros_like(s))
+    eps = float(np.finfo(dtype_name(F)).eps)
+    kept = s > eps * max(F.shape[-2:]) * s[..., :1]
+    filtered = kept * s / xp.where(kept, s * s + lam, 1.0)
     solution: Array = ((targets @ U) * filtered[..., None, :]) @ Vt
     return solution
 
@@ -332,7 +334,8 @@ def refined_curve(
 
     def solve(which: tuple[int, int]) -> FloatArray:
         g, P = which[0], sizes[which[1]]
-        return orthogonal_solution(to_numpy(F[g, :P, : member_sizes[g]]), to_numpy(targets[g, :, :P]), ridge)
+        own, labels = F[g, :P, : member_sizes[g]], targets[g, :, :P]
+        return orthogonal_solution(to_numpy(own), to_numpy(labels), ridge)
 
     if not left:
         return weights
@@ -362,4 +365,4 @@ def _refined(rows: Array, labels: Array, matrices: Array, ridge: float, is_prima
         u, w = u + change, w + step
     moved, whole = (to_numpy((each * each).sum(axis=(1, 2))) ** 0.5 for each in (step, w))
     # Labels that are all zero have weights of zero, which is settled; NaN is not.
-    return w, np.asarray((moved <= _SETTLED[dtype_name(w)] * whole) | ((moved == 0) & (whole == 0)))
+    return w, np.asarray(moved <= _SETTLED[dtype_name(w)] * whole)

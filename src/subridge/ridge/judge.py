@@ -18,7 +18,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from subridge.arrays.namespace import like, namespace_of, take_last
+from subridge.arrays.namespace import like, namespace_of, select_rows, take_last
 from subridge.arrays.types import Array, FloatArray, IntArray
 from subridge.model.aggregation import Aggregation, first_largest, misclassified_share, squared_error
 from subridge.model.checks import Scope
@@ -37,47 +37,64 @@ _ROUNDING = 1e-9  # relative; candidates that differ by less are the same
 # -- one more row left out ------------------------------------------------------------------------
 
 
-class PairLosses(Losses):
-    """Losses with one more unit left out, a row or a set of rows: one entry for each of b units.
+class Units:
+    """Some units, rows or sets of rows, and what is known of members without each of these b.
 
-    Rows that are left out with the unit count nothing. If sets overlap, as windows in time do, neither do rows whose
-    own set has a row in common with the unit's. Ridges at which the formula for pairs keeps no digits are not
-    offered, but those at the given `places` are. `tables` has what is known of members without these units.
+    Rows that are left out with a unit count nothing. If sets overlap, as windows in time do, neither do rows whose own
+    set has a row in common with the unit's.
     """
 
-    def __init__(
-        self, plain: Losses, units: IntArray, floors: IntArray, places: IntArray, tables: dict[tuple[int, int], Array]
-    ) -> None:
-        rows, offered = plain.rows, range(int(floors.min()), len(plain.paths[0].penalties))
-        resolved = [at for at in offered if all(path.resolves_pairs(at) for path in plain.paths)]
-        self.paths, self.rows, self.aggregation, self.floors = plain.paths, rows, plain.aggregation, floors
-        self.offered = sorted({*resolved, *places.tolist()})
-        self._units, self._known, self._errors = units, {}, tables
-        self._counted = like(np.ones((len(units), 1, rows.n_samples)), rows.targets)
-        if rows.left_out is None:  # sets that are left out have no errors
-            self._counted[np.arange(len(units)), 0, units] = 0.0
-        self.deviations = plain.paths[0].pair_deviations(units) * self._counted
+    def __init__(self, rows: TrainingRows, numbers: IntArray) -> None:
+        self.numbers = numbers
+        self.counted = like(rows.apart_from(numbers)[:, None, :], rows.targets)
+        self._tables: dict[MemberPath, tuple[IntArray, Array]] = {}  # errors (l, b, C, n), and the line of each place
+        self._degrees: dict[MemberPath, FloatArray] = {}
 
-    def errors(self, places: IntArray) -> Array:
-        xp, found = namespace_of(self.rows.targets), []
-        for path, own in zip(self.paths, places.T, strict=True):
-            tables = {int(place): self._table(path, int(place)) for place in np.unique(own)}
-            several = [tables[int(place)][number, ...] for number, place in enumerate(own)] if len(tables) > 1 else []
-            found.append(xp.stack(several) if several else tables[int(own[0])])
-        return xp.stack(found, axis=1)
+    def errors(self, path: MemberPath, places: IntArray) -> Array:
+        """Left-out errors of a member at places of t trials, shape (t b,); shape (t b, C, n)."""
+        lines, table = self._tables.get(path, (np.full(len(path.penalties), -1), path.rows.targets[:0]))
+        new = np.unique(places[lines[places] < 0])
+        if len(new):
+            found = path.pair_errors(new, self.numbers)
+            found *= self.counted
+            lines[new] = len(table) + np.arange(len(new))
+            table = namespace_of(found).concat([table, found]) if len(table) else found
+            self._tables[path] = lines, table
+        flat = table.reshape((-1, *table.shape[2:]))
+        b = len(self.numbers)
+        index = lines[places] * b + np.arange(len(places)) % b
+        run = index[0] + np.arange(len(index))
+        return flat[run[0] : run[-1] + 1, ...] if (index == run).all() else select_rows(flat, index)  # no copy of a run
 
     def degrees(self, path: MemberPath, places: IntArray) -> FloatArray:
-        key = id(path), -1
-        if key not in self._errors:
-            self._errors[key] = path.degrees_without(self._units)
-        return np.asarray(self._errors[key][places, np.arange(len(places))])
+        """m of a member at such places, shape (t b,)."""
+        if path not in self._degrees:
+            self._degrees[path] = path.degrees_without(self.numbers)
+        return self._degrees[path][places, np.arange(len(places)) % len(self.numbers)]
 
-    def _table(self, path: MemberPath, place: int) -> Array:
-        """Errors of a member at one place, shape (b, C, n)."""
-        key = id(path), place
-        if key not in self._errors:
-            self._errors[key] = path.pair_errors(place, self._units) * self._counted
-        return self._errors[key]
+
+class PairLosses(Losses):
+    """Losses with one more unit left out: one entry for each of b units.
+
+    Ridges at which the formula for pairs keeps no digits are not offered, but those at the given `places` are.
+    """
+
+    def __init__(self, plain: Losses, units: Units, floors: IntArray, places: IntArray) -> None:
+        super().__init__(plain.paths, plain.rows, plain.aggregation)
+        resolved = np.all([path.resolves_pairs for path in plain.paths], axis=0)
+        resolved[: floors.min()] = False
+        resolved[places] = True
+        self.offered = np.flatnonzero(resolved).tolist()
+        self.floors = floors
+        self.deviations = plain.paths[0].pair_deviations(units.numbers) * units.counted
+        self._units = units
+
+    def errors(self, places: IntArray) -> Array:
+        found = [self._units.errors(path, own) for path, own in zip(self.paths, places.T, strict=True)]
+        return namespace_of(found[0]).stack(found, axis=1)
+
+    def degrees(self, path: MemberPath, places: IntArray) -> FloatArray:
+        return self._units.degrees(path, places)
 
 
 # -- candidates -----------------------------------------------------------------------------------
@@ -118,8 +135,9 @@ class Candidate:
     @property
     def ensemble(self) -> Ensemble:
         """Its subsets, ridges and aggregation."""
-        L, k, sets = len(self.ridges), len(self.places), self.offer.row_sets
-        own = np.broadcast_to(self.ridges.reshape(L, -1), (L, k))[self.places, np.arange(k)]
+        k, sets = len(self.places), self.offer.row_sets
+        columns = self.ridges.reshape(len(self.ridges), -1)
+        own = columns[self.places, np.arange(k) % columns.shape[1]]
         fractions = None if sets is None else fractions_of_rows(sets, self.losses.rows.n_samples)
         return Ensemble(self.offer.plan, own, aggregation=self.losses.aggregation, row_fractions=fractions)
 
@@ -185,51 +203,47 @@ def judge(pool: Sequence[Candidate], taken: int = 0) -> Verdict:
     outputs = outputs_at(chosen.losses, places, weights)[0, ...]
     apparent = _error(outputs, chosen.losses)
     offered = {path: len(each.chooser.offered) for each in pool for path in each.losses.paths}
+    C, n = rows.targets.shape
     # A set of m rows is solved for in m² steps a row, and windows hold every row m times.
-    m = 0 if rows.left_out is None else rows.left_out.largest
-    copies = 1 if rows.left_out is None or rows.left_out.is_partition else m
-    steps = sum(number * copies * (path.rank + int(rows.targets.shape[0]) + m**2) for path, number in offered.items())
-    affordable = int(_MOST_WORK / (rows.n_samples * max(steps, 1)))
+    sets = rows.left_out
+    m = 0 if sets is None else sets.largest
+    copies = 1 if sets is None or sets.is_partition else m
+    steps = copies * sum(number * (path.rank + C + m**2) for path, number in offered.items())
+    affordable = int(_MOST_WORK / (n * max(steps, 1)))
     only_ridges = len(pool) == 1 and weights is None
     is_fixed = only_ridges and len(chosen.chooser.offered) == 1
     if n_units < 3 or is_fixed or (only_ridges and affordable < n_units):
         return Verdict(outputs, apparent)
     units = np.sort(np.random.default_rng(0).permutation(n_units)[: max(_LEAST_JUDGED, affordable)])
-    size = max(1, _NUMBERS // (sum(offered.values()) * int(rows.targets.shape[0]) * rows.n_samples))
-    honest, owners, judged_rows = namespace_of(outputs).asarray(outputs, copy=True), rows.owners, []
+    size = max(1, _NUMBERS // (sum(offered.values()) * C * n))
+    honest = namespace_of(outputs).asarray(outputs, copy=True)
     for start in range(0, len(units), size):
-        block = units[start : start + size]
-        tables = dict[tuple[int, int], Array]()
-        again = [_again(each, block, tables) for each in pool]
-        picks = take(pool, [each.squares for each in again], rows)
-        for number, (unit, pick) in enumerate(zip(block.tolist(), picks, strict=True)):
-            own, one = np.flatnonzero(owners == unit), slice(number, number + 1)
-            judged_rows.append(own)
-            fitted = None if again[pick].weights is None else again[pick].weights[one]
-            honest[:, own] = take_last(outputs_at(pool[pick].losses, again[pick].places[one], fitted)[0, ...], own)
-    part = np.concatenate(judged_rows)
+        block = Units(rows, units[start : start + size])
+        again = [_again(each, block) for each in pool]
+        picks = take(pool, [squares for _, _, squares in again], rows)
+        for pick in np.unique(picks):
+            which = picks == pick
+            numbers = block.numbers[which]
+            places, fitted, _ = again[pick]
+            found = outputs_at(pool[pick].losses, places[which], None if fitted is None else fitted[which])
+            own = np.flatnonzero(np.isin(rows.owners, numbers))
+            honest[:, own] = found[np.searchsorted(numbers, rows.owners[own]), :, own].T
+    part = np.flatnonzero(np.isin(rows.owners, units))
     before, after = (_error(take_last(each, part), chosen.losses, part) for each in (outputs, honest))
     return Verdict(honest, apparent * (after / before) if before > 0 else apparent + after)
 
 
-class _Again(NamedTuple):
+def _again(candidate: Candidate, units: Units) -> tuple[IntArray, FloatArray | None, FloatArray]:
     """A candidate chosen again without each of b units: places (b, k), weights as in `Judged`, squares (b, n)."""
-
-    places: IntArray
-    weights: FloatArray | None
-    squares: FloatArray
-
-
-def _again(candidate: Candidate, units: IntArray, tables: dict[tuple[int, int], Array]) -> _Again:
-    plain = candidate.chooser
-    floors = np.full(len(units), plain.offered[0])
+    plain, b = candidate.chooser, len(units.numbers)
+    floors = np.full(b, plain.offered[0])
     if plain.above is not None:
-        lowest = np.full(len(units), plain.above.offered[0])
-        floors = choose_ridges(PairLosses(plain.above, units, lowest, floors, tables), candidate.scope).max(axis=1)
-    pairs = PairLosses(plain, units, floors, candidate.places, tables)
+        lowest = np.full(b, plain.above.offered[0])
+        floors = choose_ridges(PairLosses(plain.above, units, lowest, floors), candidate.scope).max(axis=1)
+    pairs = PairLosses(plain, units, floors, candidate.places)
     places = choose_ridges(pairs, candidate.scope)
     own = pairs.among(pairs.paths, candidate.losses.aggregation)
-    return _Again(places, own.at(places).weights, squares_at(own, places))
+    return places, own.at(places).weights, squares_at(own, places)
 
 
 def _error(outputs: Array, losses: Losses, part: IntArray | None = None) -> float:

@@ -26,10 +26,9 @@ from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
-from scipy.sparse import csr_array, eye_array
 
 from subridge.arrays.namespace import eye_like, is_sparse, like, namespace_of, select_rows, take_last, to_numpy
-from subridge.arrays.types import Array, BoolArray, FloatArray, IntArray, SparseMatrix
+from subridge.arrays.types import Array, BoolArray, FloatArray, IntArray
 from subridge.model.ensemble import SubsetPlan
 from subridge.model.errors import AccuracyWarning, RidgeError
 from subridge.ridge.rounding import (
@@ -119,6 +118,11 @@ class MemberFit:
         assert self.right is not None
         return self.design.onto_samples((self.right.T / self.spectrum**0.5).T)
 
+    @cached_property
+    def directions(self) -> Array:
+        """Qᵀ, and u below it; shape (ρ + 1, n)."""
+        return namespace_of(self.left).concat([self.left, self.rows.intercept_direction[None, :]])
+
     @property
     def spans_samples(self) -> bool:
         """Whether Q and the intercept span all of R^n: without ridge the member interpolates."""
@@ -126,11 +130,12 @@ class MemberFit:
 
     def given_columns(self) -> FloatArray | None:
         """The columns of X as given that the member sees, (n, N_r), all for a projection; None after training."""
-        X, A = self.rows.given, self.measurement
+        X = self.rows.given
         if X is None:
             return None
-        seen = X if A.ndim == 2 else X[:, A] if is_sparse(X) else take_last(X, A)
-        return seen.toarray() if is_sparse(seen) else to_numpy(seen)
+        if self.measurement.ndim == 1:
+            X = X[:, self.measurement] if is_sparse(X) else take_last(X, self.measurement)
+        return X.toarray() if is_sparse(X) else to_numpy(X)
 
     @cached_property
     def _residues(self) -> IntArray | None:
@@ -159,7 +164,9 @@ class MemberFit:
         d = to_numpy(self.spectrum)
         lost: FloatArray = self.dropped / np.maximum(self.dropped + penalties, _TINY)
         if self.sharpness is None:
-            lost += 4 * EPS * (d[-1:].sum() + penalties) / np.maximum(d[:1].sum() + penalties, _TINY)
+            least = d[:1].sum() + penalties
+            most = d[-1:].sum() + penalties
+            lost += 4 * EPS * most / np.maximum(least, _TINY)
             return lost
         if (lost > _CLEAR).any() and self.has_rank(len(d)):
             lost = lost * 0.0
@@ -174,6 +181,12 @@ class MemberFit:
         p = _column(penalties, self.spectrum)
         return (1.0 if self.spans_samples else p) / (self.spectrum + p)
 
+    def residual_weights(self, penalties: FloatArray) -> Array:
+        """w, with which R is ``U diag(w) Uᵀ`` for U = (Q, u), and the identity unless the member spans; (L, ρ + 1)."""
+        gains = self.residual_gains(penalties) if self.spans_samples else -self.hat_gains(penalties)
+        intercept = _column(penalties, self.spectrum) * 0.0 - float(self.rows.fit_intercept and not self.spans_samples)
+        return namespace_of(gains).concat([gains, intercept], axis=1)
+
     def slack(self, penalties: FloatArray) -> Array:
         """``tr R/n``, the mean of R_ii; shape (L,)."""
         total: Array = self.residual_gains(penalties).sum(axis=1) + self.rows.room - len(self.spectrum)
@@ -185,11 +198,13 @@ class MemberFit:
         Penalties have shape (L,), or (L, C) if each target has its own. `projected` are ``gᵀQ``, shape (C, ρ), if they
         are known.
         """
-        d, V, L = self.spectrum, self.right, len(penalties)
+        d, L = self.spectrum, len(penalties)
         A = targets @ self.left.T if projected is None else projected
-        solved = (A / (d + like(penalties.reshape(L, -1, 1), d))).reshape((L * A.shape[0], A.shape[1]))
+        C, rank = A.shape
+        solved = (A / (d + like(penalties.reshape(L, -1, 1), d))).reshape((L * C, rank))
+        V = self.right
         flat = self.design.onto_features(solved @ self.left) if V is None else (solved * d**0.5) @ V
-        return flat.reshape((L, A.shape[0], len(self.measurement)))
+        return flat.reshape((L, C, len(self.measurement)))
 
     # -- rows left out one by one -----------------------------------------------------------------
 
@@ -214,11 +229,13 @@ class MemberFit:
             parts, off, total = [], np.zeros(()), np.zeros(())
             for batch, part, moved in self.set_errors(penalties, targets, sets, doubted):
                 parts.append(batch.answers(part))
-                off, total = off + moved**2, total + to_numpy((part * part).sum(axis=(-2, -1)))
+                off = off + moved**2
+                total = total + to_numpy((part * part).sum(axis=(-2, -1)))
             joined = take_last(namespace_of(targets).concat(parts, axis=-1), sets.order)
             return LeftOut(joined, targets[:0], doubt=largest_ratio(off, total))
-        Qt, d = self.left, self.spectrum
-        A, gains = targets @ Qt.T, self.residual_gains(penalties)
+        Qt = self.left
+        A = targets @ Qt.T
+        gains = self.residual_gains(penalties)
         if not self.rows.knows_leverages:  # the trace stands for them
             residuals = _filtered(A, gains, Qt) + (targets - A @ Qt) * (not self.spans_samples)
             slack = self.slack(penalties)[:, None, None]
@@ -228,81 +245,92 @@ class MemberFit:
             diagonals = gains @ squares
             return LeftOut(_filtered(A, gains, Qt) / diagonals[:, None, :], diagonals)
         # A last row of ones adds the plain projection QQᵀ to the products for all ridges: one pass over Q each.
-        gains = namespace_of(d).concat([gains, (d * 0.0 + 1.0)[None]], axis=0)
-        fits, sums = _filtered(A, gains, Qt), gains @ squares
-        u, noise, hidden = self.rows.intercept_direction, self.slack_noise, self.slack_noise
-        rest, slack = targets - fits[-1], 1 - u**2 - sums[-1]
+        gains = namespace_of(gains).concat([gains, gains[:1] * 0.0 + 1.0])
+        fits = _filtered(A, gains, Qt)
+        sums = gains @ squares
+        u = self.rows.intercept_direction
+        noise = hidden = self.slack_noise
+        rest = targets - fits[-1]
+        slack = 1 - u**2 - sums[-1]
+        fits, sums = fits[:-1], sums[:-1]
         if self.sharpness is not None:
             rest, slack = orthogonal_again(Qt, u, rest, slack)
-            noise, hidden = self.sharpness**2, np.inf
+            noise = self.sharpness**2
+            hidden = np.inf
         interpolated = slack <= noise
         if not interpolated.any():
-            diagonals = sums[:-1] + slack
-            return LeftOut((fits[:-1] + rest) / diagonals[:, None, :], diagonals)
+            diagonals = sums + slack
+            return LeftOut((fits + rest) / diagonals[:, None, :], diagonals)
         # A share of 1e-9 may be rounding, but its effect on the labels is the root of that. It is dropped only if the
         # penalty leaves nothing larger beside it, or if a careful decomposition resolves the root.
-        kept = ~interpolated | (sums[:-1] > hidden)
-        denominator = sums[:-1] + slack * kept
+        kept = ~interpolated | (sums > hidden)
+        diagonals = sums + slack * kept
         with np.errstate(invalid="ignore"):
-            errors = (fits[:-1] + rest * kept[:, None, :]) / denominator[:, None, :]
+            errors = (fits + rest * kept[:, None, :]) / diagonals[:, None, :]
             # Both are of order p where H_ii = 1, and their ratio tends to (K⁺g)_i/(K⁺)_ii with K = FFᵀ.
+            limit = ((A / self.spectrum) @ Qt) / ((1 / self.spectrum) @ squares)
             for index in np.flatnonzero(penalties == 0).tolist():
-                errors[index][:, interpolated] = (((A / d) @ Qt) / ((1 / d) @ squares))[:, interpolated]
-        return LeftOut(errors, denominator, np.flatnonzero(to_numpy(interpolated)))
+                errors[index][:, interpolated] = limit[:, interpolated]
+        return LeftOut(errors, diagonals, np.flatnonzero(to_numpy(interpolated)))
 
-    def pair_errors(self, penalty: float, targets: Array, left_out: IntArray, sets: LeftOutSets | None = None) -> Array:
-        """Left-out errors if row, or set, i is left out as well, for each i of m; shape (m, C, n), in m n ρ steps.
+    def pair_errors(
+        self, penalties: FloatArray, targets: Array, left_out: IntArray, sets: LeftOutSets | None = None
+    ) -> Array:
+        """Left-out errors if row, or set, i is left out as well, for each i of m; (L, m, C, n), in L m n ρ steps.
 
         Row i itself keeps its plain left-out error; rows of set i, and of sets that overlap with it, have none: zero.
         """
-        d = self.spectrum
-        p = max(penalty, _LEAST_PAIR_PENALTY * float(d[-1]) if len(d) else 0.0)
-        gains = (1.0 if self.spans_samples else -d) / (d + p)  # of R, less the identity unless the member spans
+        d, xp = self.spectrum, namespace_of(targets)
+        p = np.maximum(penalties, _LEAST_PAIR_PENALTY * float(d[-1:].sum()))
+        weights = self.residual_weights(p)
         if sets is not None:
-            return self._pairs_of_sets(gains, targets, left_out, sets)
+            return xp.stack([self._pairs_of_sets(each, targets, left_out, sets) for each in weights])
         # The formula for pairs, computed as (R_ij e_i - R_jj e_j)/(R_ij²/R_ii - R_jj).
-        (errors,), (diagonal,), *_ = self.left_out(np.array([p]), targets)
-        across, xp, own = self._residual_rows(gains, left_out), namespace_of(errors), take_last(diagonal, left_out)
-        if not float(diagonal.min()) > 0:  # an interpolated row carries no information about others
-            across = across * ((diagonal > 0) & (own > 0)[:, None])
-            diagonal, own = (xp.where(each > 0, each, 1.0) for each in (diagonal, own))
-        across[np.arange(len(left_out)), left_out] = 0.0
-        slack = across * across * (1 / own)[:, None] - diagonal
-        if not float(slack.max()) < -_LEAST_PAIR_SLACK * float(diagonal.max()):
-            usable = slack < -_LEAST_PAIR_SLACK * diagonal
-            across, slack = across * usable, xp.where(usable, slack, -diagonal)
-        found = across[:, None, :] * take_last(errors, left_out).T[:, :, None]
-        found -= errors * diagonal
-        found /= slack[:, None, :]
-        return found
+        found = self.left_out(p, targets)
+        errors = found.errors
+        diagonal = found.diagonals[:, None, :]
+        own = take_last(found.diagonals, left_out)[:, :, None]
+        across = self._residual_rows(weights, left_out)
+        across[:, np.arange(len(left_out)), left_out] = 0.0
+        slack = across * across
+        slack /= own
+        slack -= diagonal
+        usable = slack < -_LEAST_PAIR_SLACK * diagonal
+        if not usable.all():
+            across = across * usable
+            slack = xp.where(usable, slack, -diagonal)
+        pairs = across[:, :, None, :] * take_last(errors, left_out).mT[..., None]
+        pairs -= (errors * diagonal)[:, None, :, :]
+        pairs /= slack[:, :, None, :]
+        return pairs
 
-    def _residual_rows(self, gains: Array, index: IntArray) -> Array:
-        """Rows of R, less those of the identity unless the member spans all samples; shape (m, n)."""
-        across = (take_last(self.left, index) * gains[:, None]).T @ self.left
-        u = self.rows.intercept_direction
-        return across if self.spans_samples else across - take_last(u, index)[:, None] * u
+    def _residual_rows(self, weights: Array, index: IntArray) -> Array:
+        """Rows of R, less those of the identity unless the member spans all samples; (..., ρ + 1) to (..., m, n)."""
+        return (take_last(self.directions, index).T * weights[..., None, :]) @ self.directions
 
-    def _pairs_of_sets(self, gains: Array, targets: Array, left_out: IntArray, sets: LeftOutSets) -> Array:
+    def _pairs_of_sets(self, weights: Array, targets: Array, left_out: IntArray, sets: LeftOutSets) -> Array:
         """``e_s = R'_ss⁻¹ r'_s`` for every set s, with R' and r' = R'g those of the rows without set i."""
-        xp, identity = namespace_of(targets), 0.0 if self.spans_samples else 1.0
-        residuals = targets * identity + (targets @ self.left.T * gains) @ self.left
+        xp, Ut = namespace_of(targets), self.directions
+        identity = 0.0 if self.spans_samples else 1.0
+        residuals = targets * identity + (targets @ Ut.T * weights) @ Ut
         blocks = []
         for batch in sets.batches:
-            Q = xp.permute_dims(batch.of(self.left), (1, 2, 0))
-            v = batch.of(self.rows.intercept_direction) * identity
-            unit = eye_like(Q, Q.shape[1]) * identity
-            blocks.append((Q * gains) @ Q.mT - v[:, :, None] * v[:, None, :] + unit)
+            U = xp.permute_dims(batch.of(Ut), (1, 2, 0))
+            blocks.append((U * weights) @ U.mT + eye_like(U, U.shape[1]) * identity)
+        ends = np.cumsum([len(batch.rows) for batch in sets.batches])
         found = []
         for i in left_out.tolist():
-            own, parts = sets.rows_of_sets[i], []
-            across = self._residual_rows(gains, own)
+            own = sets.rows_of_sets[i]
+            parts = []
+            touching = np.split(sets.touching(i), ends[:-1])
+            across = self._residual_rows(weights, own)
             across[np.arange(len(own)), own] += identity
             inner = take_last(across, own)
             solved = xp.linalg.solve(inner, across)
             rest = residuals - (xp.linalg.solve(inner, take_last(residuals, own).T)).T @ across
-            for batch, block in zip(sets.batches, blocks, strict=True):
+            for batch, block, touches in zip(sets.batches, blocks, touching, strict=True):
                 a, b, r = (batch.of(each) for each in (across, solved, rest))
-                apart = like((~np.isin(batch.rows, own).any(axis=1)).astype(float), targets)[:, None, None]
+                apart = like(1.0 - touches, targets)[:, None, None]
                 shared = xp.permute_dims(a, (1, 2, 0)) @ xp.permute_dims(b, (1, 0, 2))
                 R = apart * (block - shared) + (1 - apart) * eye_like(block, block.shape[-1])
                 errors = xp.linalg.solve(R, apart * xp.permute_dims(r, (1, 2, 0)))
@@ -322,57 +350,61 @@ class MemberFit:
         alone at p = 0, the member is refitted without it.
         """
         shares = self.uncertainty(penalties)
-        size = np.linalg.norm(to_numpy(targets), axis=1)
+        sizes = np.linalg.norm(to_numpy(targets), axis=1)
         xp, d, u = namespace_of(targets), self.spectrum, self.rows.intercept_direction
         # Rounding mixes directions of tiny variance with the intercept's, whose variance is zero.
         Qt = self.left - (self.left @ u)[:, None] * u
-        A, gains = targets @ Qt.T, 1 / (d + _column(penalties, d))
+        A = targets @ Qt.T
+        gains = 1 / (d + _column(penalties, d))
         inside = _filtered(A, gains, Qt)  # Bg
         outside = targets * 0.0 if self.spans_samples else targets - A @ Qt  # Pg
+        Ut = xp.concat([Qt, u[None, :]])
+        gains = xp.concat([gains, _column(penalties, d) * 0.0], axis=1)  # the intercept has none
         for batch in sets.batches:
             m = batch.rows.shape[1]
             most = max(1, _ENTRIES // (m * max(len(d), m)))
             for start in range(0, len(batch.rows), most):
                 part = SetBatch(batch.rows[start : start + most], batch.answered[start : start + most])
-                Q, a = (xp.permute_dims(part.of(each), (1, 2, 0)) for each in (Qt, outside))
+                U, a = (xp.permute_dims(part.of(each), (1, 2, 0)) for each in (Ut, outside))
                 b = xp.permute_dims(part.of(inside), (0, 2, 3, 1))
-                block = xp.asarray(Q, copy=True), part.of(u), a, b
+                block = xp.asarray(U, copy=True), a, b
                 solved, gaps, hard = self._solve_sets(block, penalties, gains, shares)
                 errors = xp.permute_dims(xp.stack(solved), (0, 3, 1, 2))
                 off = np.zeros((len(penalties), len(targets)))
-                norms = np.linalg.norm(to_numpy(errors), axis=-1)
-                hard |= (shares[:, None, None] * size[:, None] > _NOTICED * gaps[:, None, :] * norms).any(axis=(0, 1))
+                noticed = _NOTICED * gaps[:, None, :] * np.linalg.norm(to_numpy(errors), axis=-1)
+                hard |= (np.outer(shares, sizes)[:, :, None] > noticed).any(axis=(0, 1))
                 for g in np.flatnonzero(hard).tolist():
                     refitted, moved = refit_without(self, targets, penalties, part.rows[g], doubted)
-                    errors[:, :, g, :], off = like(refitted, errors), np.hypot(off, moved)
+                    errors[:, :, g, :] = like(refitted, errors)
+                    off = np.hypot(off, moved)
                 yield part, errors, off
 
     def _solve_sets(
-        self, block: tuple[Array, Array, Array, Array], penalties: FloatArray, gains: Array, shares: FloatArray
+        self, block: tuple[Array, Array, Array], penalties: FloatArray, gains: Array, shares: FloatArray
     ) -> tuple[list[Array], FloatArray, BoolArray]:
         """Errors (G, m, C) at every penalty, least eigenvalues (L, G), and which sets are too hard to solve.
 
-        A block has the rows of G sets: of Q, shape (G, m, ρ), of u, shape (G, m), of Pg, shape (G, m, C), zero for a
-        member that spans the samples, and of Bg, shape (L, G, m, C).
+        A block has the rows of G sets: of U = (Q, u), shape (G, m, ρ + 1), of Pg, shape (G, m, C), zero for a member
+        that spans the samples, and of Bg, shape (L, G, m, C).
         """
-        xp, (Q, u, a, b), spans = namespace_of(block[0]), block, self.spans_samples
-        Qt, (G, m, rank) = Q.mT, Q.shape
+        U, a, b = block
+        xp, spans = namespace_of(U), self.spans_samples
+        Ut, (G, m, width) = U.mT, U.shape
         factors = [1.0] * len(penalties) if spans else penalties.tolist()
-        by_directions = m > rank + 1
-        if by_directions:  # e = r + U T⁻¹ Uᵀr with U = (u, Q) and T = I - UᵀU + p/d
-            U = xp.concat([u[:, :, None], Q], axis=2)
-            Ut = U.mT
-            fixed = eye_like(Q, rank + 1) - Ut @ U
-            inverse = xp.concat([u[0, :1] * 0.0, 1 / self.spectrum])
-            matrices = [fixed + eye_like(Q, rank + 1) * (p * inverse) for p in factors]
+        by_directions = m > width
+        if by_directions:  # e = r + U T⁻¹ Uᵀr with T = I - UᵀU + p/d
+            unit = eye_like(U, width)
+            fixed = unit - Ut @ U
+            inverse = xp.concat([1 / self.spectrum, U[0, 0, -1:] * 0.0])
+            matrices = [fixed + unit * (p * inverse) for p in factors]
         else:
-            fixed = Q @ Qt * 0.0 if spans else eye_like(Q, m) - u[:, :, None] * u[:, None, :] - Q @ Qt  # P_ss
-            matrices = [fixed + p * ((Q * gain) @ Qt) for p, gain in zip(factors, gains, strict=True)]
+            fixed = U @ Ut * 0.0 if spans else eye_like(U, m) - U @ Ut  # P_ss
+            matrices = [fixed + p * ((U * gain) @ Ut) for p, gain in zip(factors, gains, strict=True)]
         # The part that no penalty changes bounds all eigenvalues from below, unless it vanishes.
-        floors = float(self.spectrum[0]) + penalties[:, None] if spans else 1.0
-        tops = float(self.spectrum[-1]) + penalties[:, None] if spans else 1.0
-        least = floors / tops if spans else to_numpy(xp.linalg.eigvalsh(fixed))[:, 0]
-        gaps = np.zeros((len(penalties), G)) + least
+        p = penalties[:, None]
+        floors = float(self.spectrum[0]) + p if spans else 1.0
+        least = floors / (float(self.spectrum[-1]) + p) if spans else to_numpy(xp.linalg.eigvalsh(fixed))[:, 0]
+        gaps = np.broadcast_to(least, (len(p), G))
         if not by_directions and (2 * shares[:, None] > _CLEAR * gaps).any():  # the penalty may help
             found = np.stack([to_numpy(xp.linalg.eigvalsh(R))[:, 0] for R in matrices])
             gaps = np.maximum(found * floors, 0.0)
@@ -380,8 +412,8 @@ class MemberFit:
         if not spans:
             hard |= (gaps < max(_LEAST_EIGENVALUE, _DIGITS * self.slack_noise)).any(axis=0)
         solved = []
-        for p, R, own in zip(factors, matrices, b, strict=True):
-            r = a + p * own
+        for factor, R, own in zip(factors, matrices, b, strict=True):
+            r = a + factor * own
             if hard.any():  # the identity in place of what will not be used
                 R = xp.where(like(hard, R)[:, None, None] > 0, eye_like(R, R.shape[-1]), R)
             solved.append(r + U @ xp.linalg.solve(R, Ut @ r) if by_directions else xp.linalg.solve(R, r))
@@ -457,13 +489,17 @@ def factorise(
     >>> factorise(rows, SubsetPlan.from_indices([[0, 1]], 2), 0).spectrum
     array([1., 9.])
     """
-    A, u = plan.measurements[r], rows.intercept_direction
-    design, N = rows.design(A), len(A)
-    by_features, rank = rows.room > N, min(N, rows.room)
+    A = plan.measurements[r]
+    design = rows.design(A)
+    N, room = len(A), rows.room
+    by_features = room > N
+    rank = min(N, room)
     if not by_features:
         side = design.kernel()
         if rows.fit_intercept:  # its direction comes out last, above everything, and mixes with nothing
-            side = side + 2 * float(abs(side).sum(axis=0).max()) * u[:, None] * u
+            u = rows.intercept_direction
+            largest = float(abs(side).sum(axis=0).max())
+            side = side + 2 * largest * u[:, None] * u
     elif gram is None:
         side = design.gram()
     else:
@@ -517,7 +553,9 @@ def doubt_of_rows(fit: MemberFit, targets: Array, penalties: FloatArray, found: 
     at, rank, alone = penalties.argmin(), len(fit.spectrum), found.alone
     p = penalties[[at]]
     uncertain = float(fit.uncertainty(p)[0])
-    gaps = to_numpy(found.diagonals[at]) * (float(fit.spectrum[0]) + p[0] if fit.spans_samples else 1.0)
+    gaps = to_numpy(found.diagonals[at])
+    if fit.spans_samples:
+        gaps = gaps * (float(fit.spectrum[0]) + p)
     share = uncertain / max(float(gaps.min(initial=1.0, where=gaps > 0)), _TINY)
     # Unless the penalty hides it, rows must be alone exactly and not up to rounding only.
     is_hidden = (uncertain < _NOTICED * gaps[alone]).all()
@@ -541,20 +579,26 @@ def refit_without(
     Rows are centred anew from the rows as they were given: rows that were centred with the set have rounding that may
     be all there is without.
     """
-    rows, given, A = fit.rows, fit.given_columns(), fit.measurement
+    rows, X = fit.rows, fit.given_columns()
     roots = to_numpy(rows.root_weights)
     rest = np.setdiff1d(np.arange(rows.n_samples), index)
-    X = to_numpy(fit.design.dense()).T / roots[:, None] if given is None else given if A.ndim == 1 else given @ A.T
+    largest: FloatArray | float = 0.0
+    if X is None:
+        X = to_numpy(fit.design.dense()).T / roots[:, None]
+        largest = abs(X).max(axis=0)
+    elif fit.measurement.ndim == 2:
+        X = X @ fit.measurement.T
     y = to_numpy(targets) / roots
     if rows.fit_intercept:  # differences of rows are exact where a mean is rounded
-        largest = abs(X).max(axis=0) if given is None else 0.0
         X = X - X[rest[0]]
         X = X * (abs(X) > 4 * EPS * largest)  # a column that is constant without the set may be so up to rounding
     part = training_rows(X[rest], y[:, rest], roots[rest] ** 2, rows.fit_intercept)
-    (labels, means), new = part.centred_targets, X[index] - part.feature_means
+    labels, means = part.centred_targets
+    new = X[index] - part.feature_means
+    wanted = y[:, index] - means[:, None]
 
     def errors_of(member: MemberFit) -> FloatArray:
-        return (y[:, index] - means[:, None] - member.coefficients(penalties, labels) @ new.T) * roots[index]
+        return (wanted - member.coefficients(penalties, labels) @ new.T) * roots[index]
 
     member = factorise_carefully(part, np.arange(X.shape[1]))
     errors = errors_of(member)
@@ -562,9 +606,9 @@ def refit_without(
         return errors, np.zeros(errors.shape[:2])
     off = movement(member, errors_of)
     if member.dropped and member.right is not None:  # a direction that is not zero would fit the rest of the labels
-        outside = [labels - labels @ member.left.T @ member.left, new - new @ member.right.T @ member.right]
-        beyond = (outside[1] ** 2).sum() + (EPS * new**2).sum() * EPS  # at least the rounding of the rows
-        norms = np.linalg.norm(outside[0], axis=1) * np.sqrt(beyond)
+        Qt, Vt = member.left, member.right
+        beyond = ((new - new @ Vt.T @ Vt) ** 2).sum() + (EPS * new**2).sum() * EPS  # at least the rounding of the rows
+        norms = np.linalg.norm(labels - labels @ Qt.T @ Qt, axis=1) * np.sqrt(beyond)
         with np.errstate(divide="ignore"):
             gains = np.minimum(member.dropped**0.5 / penalties, 0.5 / penalties**0.5)  # at most √d/(d+p)
         lost = np.where(norms > 0, gains[:, None], 0.0) * norms
@@ -607,18 +651,16 @@ def residual_pair_traces(fits: Sequence[MemberFit], penalties: FloatArray) -> Fl
            [2., 4.]])
     """
     T, k = penalties.shape
-    traces, room = np.empty((T, k, k)), fits[0].rows.room
-    rests = [to_numpy(fit.residual_gains(penalties[:, r])) for r, fit in enumerate(fits)]
-    lefts = [to_numpy(fit.left) for fit in fits]
-    ones = [float(not fit.spans_samples) for fit in fits]
-    # R is the identity and Q diag(gain) Qᵀ; without the identity, and divided by p, if the member spans the samples.
-    gains = [rest - one for rest, one in zip(rests, ones, strict=True)]
-    totals = [gain.sum(axis=1) for gain in gains]
+    traces, n = np.empty((T, k, k)), fits[0].rows.n_samples
+    weights = [to_numpy(fit.residual_weights(p)) for fit, p in zip(fits, penalties.T, strict=True)]
+    units = [to_numpy(fit.directions) for fit in fits]
+    ones = [float(not fit.spans_samples) for fit in fits]  # R has the identity unless the member spans the samples
+    totals = [each.sum(axis=1) for each in weights]
     for r in range(k):
-        traces[:, r, r] = (rests[r] ** 2).sum(axis=1) + (room - rests[r].shape[1])
-        for s in range(r + 1, k):
-            pair = ((gains[r] @ (lefts[r] @ lefts[s].T) ** 2) * gains[s]).sum(axis=1)
-            pair += ones[r] * totals[s] + ones[s] * (totals[r] + ones[r] * room)
+        for s in range(r, k):
+            shared = weights[r] if r == s else weights[r] @ (units[r] @ units[s].T) ** 2
+            pair = (shared * weights[s]).sum(axis=1)
+            pair += ones[r] * totals[s] + ones[s] * (totals[r] + ones[r] * n)
             traces[:, r, s] = traces[:, s, r] = pair
     return traces
 
@@ -639,42 +681,52 @@ class MemberPath:
     def __init__(
         self, fit: MemberFit, penalties: FloatArray, noise: Array | None = None, keep_errors: bool = False
     ) -> None:
-        rows, self._noise, self.penalties = fit.rows, noise, penalties
-        self.rows, self.feature_means = rows, rows.feature_means
+        self.rows = rows = fit.rows
+        self.penalties = penalties
+        self.feature_means = rows.feature_means
+        self._noise = noise
         self._targets, self.target_means = rows.centred_targets if noise is None else rows.centred(rows.targets - noise)
         lines = len(penalties) * len(self._targets)
-        is_short = keep_errors or lines <= (4 if lines * rows.n_samples <= _SMALL else 1) * len(fit.spectrum)
-        places = np.arange(len(penalties)) if is_short else np.array([penalties.argmin()])
+        is_kept = keep_errors or lines <= len(fit.spectrum) or lines * rows.n_samples <= _SMALL
+        places = np.arange(len(penalties)) if is_kept else np.array([penalties.argmin()])
         self._fit, found = trusted(fit, self._targets, penalties[places])
         self.rank = len(self._fit.spectrum)
         self.degrees = residual_degrees(self._fit, penalties)
-        self.independent = independent_samples(self._fit, penalties)
-        self._known: dict[int, Array] = dict(zip(places.tolist(), self._unweighted(found.errors), strict=True))
+        self.independent = independent_samples(self._fit, penalties, self.degrees)
+        self._keep(places, found)
         self._projected = self._targets @ self._fit.left.T
-        if is_short and self._fit.right is not None and self._fit.sharpness is None:
+        if is_kept and self._fit.right is not None and self._fit.sharpness is None:
             self._fit = replace(self._fit, known_left=None)
 
     def beyond(self, first: int) -> "MemberPath":
         """The same without the penalties before a place."""
         found = copy(self)
-        for name in ("penalties", "degrees", "independent"):
+        for name in ("penalties", "degrees", "independent", "_lines"):
             setattr(found, name, getattr(self, name)[first:])
-        found._known = {index - first: errors for index, errors in self._known.items() if index >= first}
         return found
 
-    def errors(self, index: int) -> Array:
-        """``y_i - f_r^(-i)(x_i)`` at one ridge, shape (C, n), with y the labels without readout noise.
+    def _keep(self, places: IntArray, found: LeftOut) -> None:
+        """Keep the errors at some places, and forget others."""
+        self._known = self._unweighted(found.errors)
+        self._lines = np.full(len(self.penalties), -1)  # where those of each place are; -1 if they are not known
+        self._lines[places] = np.arange(len(places))
+
+    def errors(self, index: int | IntArray) -> Array:
+        """``y_i - f_r^(-i)(x_i)`` at one ridge, shape (C, n), or at T, (T, C, n); y are labels without readout noise.
 
         If rows are left out together, f_r^(-i) is trained without all of them.
         """
-        if index not in self._known:
-            found = self._fit.left_out(self.penalties[[index]], self._targets, self._fit.rows.left_out, doubted=False)
-            self._known = {index: self._unweighted(found.errors)[0]}
-        return self._known[index]
+        if self._lines[index].min() < 0:
+            places = np.unique(index)
+            sets = self._fit.rows.left_out
+            self._keep(places, self._fit.left_out(self.penalties[places], self._targets, sets, doubted=False))
+        found: Array = self._known[self._lines[index]]
+        return found
 
     def coefficients(self, index: int | IntArray) -> Array:
         """Weights on the unscaled features at one ridge, or at one for each target; shape (C, N_r)."""
-        return self._fit.coefficients(self.penalties[index].reshape((1, -1)), self._targets, self._projected)[0, ...]
+        p = self.penalties[index].reshape((1, -1))
+        return self._fit.coefficients(p, self._targets, self._projected)[0, ...]
 
     def dual(self, index: int | IntArray) -> Array:
         """α with coefficients ``α F``, at one ridge, or at one for each target; shape (C, n)."""
@@ -682,12 +734,12 @@ class MemberPath:
         p = like(self.penalties[index].reshape((-1, 1)), fit.spectrum)
         return (self._projected / (fit.spectrum + p)) @ fit.left
 
-    def pair_errors(self, index: int, left_out: IntArray) -> Array:
-        """Errors at one ridge with another row, or set of rows, i left out as well, for each i of m; shape (m, C, n).
+    def pair_errors(self, places: IntArray, left_out: IntArray) -> Array:
+        """Errors at T ridges with another row, or set of rows, i left out as well, for each i of m; (T, m, C, n).
 
         Entry j is ``y_j - f_r^(-ij)(x_j)``.
         """
-        fit, p = self._fit, float(self.penalties[index])
+        fit, p = self._fit, self.penalties[places]
         return self._unweighted(fit.pair_errors(p, self._targets, left_out, fit.rows.left_out))
 
     @property
@@ -698,43 +750,48 @@ class MemberPath:
     def degrees_without(self, units: IntArray) -> FloatArray:
         """`degrees` with one more set of rows left out, for each of b; their numbers `units` ascend; shape (L, b).
 
-        Without the rows s, R is ``R - B`` with ``B = R_s R_ss⁻¹ R_sᵀ``. Traces of its powers need those of R, and the
-        small matrices ``K_j = R_ss⁻¹ R_sᵀ R^j R_s``.
+        Without the rows s, R is ``R - V R_ss⁻¹ Vᵀ`` with V = R_s, and its square ``R² + Y W Yᵀ`` with Y = (V, RV).
         """
         fit, rows, found = self._fit, self._fit.rows, np.empty((len(self.penalties), len(units)))
-        gains, left = _scaled_gains(fit, self.penalties), to_numpy(fit.left)
         assert rows.left_out is not None  # a choice by single rows does not ask
-        every, Z, sets = eye_array(rows.n_samples, format="csr"), _shared_by_sets(rows), rows.left_out.rows_of_sets
-        Q, across, sizes = Z @ left.T, _outside(fit, every, Z), np.array([len(sets[unit]) for unit in units])
-        blocks = []
-        for size in np.unique(sizes):
-            index = np.stack([sets[unit] for unit in units[sizes == size]])
-            inner = np.stack([_outside(fit, every[own], every[own]) for own in index])
-            blocks.append((sizes == size, left.T[index], inner, across[index]))
-        for place, (R, each) in enumerate(zip(_of_sets(fit, gains), gains, strict=True)):
+        sets = rows.left_out.rows_of_sets
+        sizes = np.array([len(sets[unit]) for unit in units])
+        Z, U = _shared_by_sets(rows), to_numpy(fit.directions).T
+        between = Z @ U
+        identity = float(not fit.spans_samples)
+        shared = identity * Z.T
+        for place, (R, w) in enumerate(zip(*_of_sets(fit, self.penalties), strict=True)):
             square = R @ R
             second, fourth = np.trace(square), (square * square).sum()
-            for where, own, inner, part in blocks:
-                scaled = own * each
-                A = part + scaled @ Q.T  # R_sᵀ, shape (b, m, S)
-                inverse = np.linalg.pinv(inner + scaled @ own.mT, _LEAST_PAIR_SLACK, hermitian=True)
-                solved, AR = A.mT @ inverse, A @ R
-                K = [B @ solved for B in (A, AR, A @ square, AR @ square)]
-                found[place, where] = _degrees(*_traces_without(second, fourth, K))
+            across = shared + (U * w) @ between.T  # (n, S)
+            for size in np.unique(sizes):
+                index = np.stack([sets[unit] for unit in units[sizes == size]])
+                own = U[index]
+                inner = identity * np.eye(size) + (own * w) @ own.mT
+                inverse = np.linalg.pinv(inner, _LEAST_PAIR_SLACK, hermitian=True)
+                V = across[index].mT
+                Y = np.concatenate([V, R @ V], axis=-1)
+                inside = inverse @ (V.mT @ V) @ inverse
+                W = np.block([[inside, -inverse], [-inverse, 0.0 * inverse]])
+                G = Y.mT @ Y @ W
+                fourths = fourth + np.linalg.trace(2 * Y.mT @ square @ Y @ W + G @ G)
+                found[place, sizes == size] = _degrees(second + np.linalg.trace(G), fourths)
         return found
 
-    def resolves_pairs(self, index: int) -> bool:
-        """Whether the formula for pairs keeps some digits at one ridge: without ridge it is 0/0 if two rows fewer are
-        the first that the member interpolates.
+    @property
+    def resolves_pairs(self) -> BoolArray:
+        """Whether the formula for pairs keeps some digits at each ridge, shape (L,).
+
+        Without ridge it is 0/0 if two rows fewer are the first that the member interpolates.
         """
-        d = self._fit.spectrum
-        return not len(d) or bool(self.penalties[index] >= _RESOLVED * float(d[-1]))
+        return np.asarray(self.penalties >= _RESOLVED * float(self._fit.spectrum[-1:].sum()))
 
     def pair_deviations(self, left_out: IntArray) -> Array:
         """Labels less the mean of the rows without their own unit and unit i; shape (m, C, n)."""
         fit, rows = self._fit, self.rows
         constant = replace(fit, rows=rows, known_left=rows.targets[:0], spectrum=fit.spectrum[:0])
-        return constant.pair_errors(1.0, rows.centred_targets[0], left_out, rows.left_out) / rows.root_weights
+        found = constant.pair_errors(np.ones(1), rows.centred_targets[0], left_out, rows.left_out)
+        return found[0, ...] / rows.root_weights
 
     def _unweighted(self, weighted: Array) -> Array:
         """Errors of the labels without readout noise, from those of a member in weighted units, overwritten."""
@@ -776,11 +833,12 @@ def residual_degrees(fit: MemberFit, penalties: FloatArray) -> FloatArray:
     threshold a member has m near one: its error is one accident. Rows that are left out together may share their noise,
     so that sets count as rows do elsewhere. R is then ZᵀRZ, with a unit vector in Z for each set.
     """
-    gains = _scaled_gains(fit, penalties)
     if fit.rows.left_out is None:
+        gains = _scaled_gains(fit, penalties)
         untouched = fit.rows.room - gains.shape[1]
         return _degrees((gains**2).sum(axis=1) + untouched, (gains**4).sum(axis=1) + untouched)
-    return _degrees(*np.array([(R.ravel() @ R.ravel(), ((R @ R) ** 2).sum()) for R in _of_sets(fit, gains)]).T)
+    R, _ = _of_sets(fit, penalties)
+    return _degrees((R**2).sum(axis=(1, 2)), ((R @ R) ** 2).sum(axis=(1, 2)))
 
 
 def _scaled_gains(fit: MemberFit, penalties: FloatArray) -> FloatArray:
@@ -789,11 +847,13 @@ def _scaled_gains(fit: MemberFit, penalties: FloatArray) -> FloatArray:
     return (d.min(initial=np.inf) + p if fit.spans_samples else p) / (d + p)
 
 
-def _of_sets(fit: MemberFit, gains: FloatArray) -> Iterator[FloatArray]:
-    """ZᵀRZ at each ridge, shape (S, S)."""
-    Z = _shared_by_sets(fit.rows)
-    outside, Q = _outside(fit, Z, Z), Z @ to_numpy(fit.left).T
-    yield from (outside + (Q * each) @ Q.T for each in gains)
+def _of_sets(fit: MemberFit, penalties: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """ZᵀRZ at each ridge, shape (L, S, S), and w of R, (L, ρ + 1), as in `MemberFit`, but at most one in size."""
+    identity = float(not fit.spans_samples)
+    gains = _scaled_gains(fit, penalties) - identity
+    w = np.hstack([gains, np.full((len(gains), 1), -identity)])
+    between = _shared_by_sets(fit.rows) @ to_numpy(fit.directions).T
+    return identity * np.eye(len(between)) + (between * w[:, None, :]) @ between.T, w
 
 
 def _degrees(second: FloatArray, fourth: FloatArray) -> FloatArray:
@@ -801,48 +861,31 @@ def _degrees(second: FloatArray, fourth: FloatArray) -> FloatArray:
     return np.maximum(np.maximum(second, 0.0) ** 2 / np.maximum(fourth, _TINY), 1.0)
 
 
-def _traces_without(second: FloatArray, fourth: FloatArray, K: Sequence[FloatArray]) -> tuple[FloatArray, FloatArray]:
-    """Traces of (R - B)² and (R - B)⁴ from those of R² and R⁴ and from K_0 to K_3, each of shape (..., m, m)."""
-    square = K[0] @ K[0]
-    products = K[1], square, K[3], K[2] @ K[0], K[1] @ K[1], K[1] @ square, square @ square
-    RB, BB, RRRB, RRBB, RBRB, RBBB, BBBB = (np.linalg.trace(each) for each in products)
-    return second - 2 * RB + BB, fourth - 4 * RRRB + 4 * RRBB + 2 * RBRB - 4 * RBBB + BBBB
-
-
-def _shared_by_sets(rows: TrainingRows) -> SparseMatrix:
+def _shared_by_sets(rows: TrainingRows) -> FloatArray:
     """Zᵀ, shape (S, n): what the rows of a set may share, for sets that do not overlap."""
     sets = rows.left_out
     assert sets is not None
-    chosen = [sets.rows_of_sets[unit] for unit in sets.apart[:: -(-len(sets.apart) // _MOST_SETS)]]
-    index = np.concatenate(chosen)
-    owners = np.repeat(np.arange(len(chosen)), [len(each) for each in chosen])
-    roots = to_numpy(rows.root_weights)[index]
-    norms = np.sqrt(np.bincount(owners, roots**2))
-    found: SparseMatrix = csr_array((roots / norms[owners], (owners, index)), shape=(len(chosen), rows.n_samples))
+    chosen = sets.apart[:: -(-len(sets.apart) // _MOST_SETS)]
+    found, roots = np.zeros((len(chosen), rows.n_samples)), to_numpy(rows.root_weights)
+    for line, unit in zip(found, chosen, strict=True):
+        own = sets.rows_of_sets[unit]
+        line[own] = roots[own] / np.linalg.norm(roots[own])
     return found
 
 
-def _outside(fit: MemberFit, A: SparseMatrix, B: SparseMatrix) -> FloatArray:
-    """``A P Bᵀ``: the part of R that no penalty changes; zero if the member spans the samples."""
-    if fit.spans_samples:
-        return np.zeros((A.shape[0], B.shape[0]))
-    u, Qt = to_numpy(fit.rows.intercept_direction), to_numpy(fit.left)
-    return (A @ B.T).toarray() - np.outer(A @ u, B @ u) - (A @ Qt.T) @ (B @ Qt.T).T
-
-
-def independent_samples(fit: MemberFit, penalties: FloatArray) -> FloatArray:
+def independent_samples(fit: MemberFit, penalties: FloatArray, degrees: FloatArray) -> FloatArray:
     """How many independent samples the left-out errors at each ridge are worth if weights are fitted to them; (L,).
 
     The inverse of a squared error, which weights follow, is too large by m/(m - 2) in the mean, so n samples, or sets
     that are left out, are worth n (1 - 2/m). Zero if few rows determine the member, as with rare columns: their
-    left-out errors carry no information.
+    left-out errors carry no information. `degrees` are m at each ridge.
     """
     rows, d = fit.rows, to_numpy(fit.spectrum)
     leverages = (d / (d + penalties.min())) @ to_numpy(fit.left) ** 2  # q, worth (Σq)²/Σq² equal ones
     is_rare = leverages.sum() ** 2 < min(_FEW_ROWS, len(leverages) / 6) * (leverages**2).sum()
     if rows.knows_leverages and len(d) and is_rare:
         return np.zeros(len(penalties))
-    worth = np.maximum(1 - 2 / residual_degrees(fit, penalties), _LEAST_SHARE) * rows.effective_samples
+    worth = np.maximum(1 - 2 / degrees, _LEAST_SHARE) * rows.effective_samples
     return np.minimum(worth, rows.room)
 
 

@@ -75,18 +75,13 @@ def fit_members(X: ArrayLike, y: ArrayLike, ensemble: Ensemble, *, noise: ArrayL
     if xi.shape != (plan.n_members, *labels.shape):
         raise DataError(f"noise must have shape {(plan.n_members, *labels.shape)}, got {xi.shape}")
     refuse_row_fractions(ensemble, "fit_members")
-    return [
-        _ridge(plan.measure(r, data) / np.sqrt(plan.subset_sizes[r]), labels - xi[r], float(lam[r]))
-        for r in range(plan.n_members)
-    ]
-
-
-def _ridge(F: FloatArray, targets: FloatArray, lam: float) -> FloatArray:
-    """Least squares on F stacked over √λ·I: no normal equations, and λ = 0 gives the minimum norm by itself."""
-    N = F.shape[1]
-    stacked = np.vstack([F, np.sqrt(lam) * np.eye(N)])
-    padded = np.concatenate([targets, np.zeros((N, *targets.shape[1:]))])
-    return np.asarray(np.linalg.lstsq(stacked, padded, rcond=None)[0])
+    found = []
+    for r, N in enumerate(plan.subset_sizes):
+        # F stacked over √λ·I: no normal equations, and λ = 0 gives the minimum norm by itself.
+        stacked = np.vstack([plan.measure(r, data) / np.sqrt(N), np.sqrt(lam[r]) * np.eye(N)])
+        padded = np.concatenate([labels - xi[r], np.zeros((N, *labels.shape[1:]))])
+        found.append(np.linalg.lstsq(stacked, padded, rcond=None)[0])
+    return found
 
 
 def risk_of_weights(problem: Problem, ensemble: Ensemble, weights: Sequence[FloatArray]) -> Risk:
@@ -143,15 +138,13 @@ def risk_of_weights(problem: Problem, ensemble: Ensemble, weights: Sequence[Floa
     if ensemble.readout_noise.ndim > 1:
         raise ParameterError("give readout_noise as a scalar or one value per member to judge given weights")
     # Columns A_rᵀ ŵ_r / √ν_rr: every member as a predictor on all M features.
-    lifted = np.stack(
-        [plan.lift(r, np.asarray(w)) * np.sqrt(M / plan.subset_sizes[r]) for r, w in enumerate(weights)], axis=1
-    )
+    lifted = np.stack([plan.lift(r, np.asarray(w)) for r, w in enumerate(weights)], axis=1)
+    lifted = lifted * np.sqrt(M / plan.subset_sizes)
     error = lifted - problem.teacher_weights[:, None]
     eta = np.broadcast_to(ensemble.readout_noise, (plan.n_members,))
     signal = error.T @ problem.signal_covariance.apply(error)
     noise = lifted.T @ problem.noise_covariance.apply(lifted)
-    v = problem.signal_covariance.apply(problem.teacher_weights)
-    moments = MemberMoments(
-        (signal + noise) / M + np.diag(eta**2), -(v @ error) / M, np.asarray(v @ problem.teacher_weights / M)
-    )
+    v = problem.signal_covariance.apply(problem.teacher_weights) / M
+    pairs = (signal + noise) / M + np.diag(eta**2)
+    moments = MemberMoments(pairs, -v @ error, np.asarray(v @ problem.teacher_weights))
     return Risk.of_moments(moments, ensemble.aggregation)

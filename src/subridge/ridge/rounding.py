@@ -64,12 +64,14 @@ def decompose_carefully(
 
 def _by_rotations(A: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Singular vectors and values, descending, each to the accuracy that the columns' scales allow."""
-    n, m = A.shape
-    s, U, V, work, _, failed = lapack.dgejsv(A if n >= m else A.T, joba=2, jobu=0, jobv=0)
+    if A.shape[0] < A.shape[1]:
+        V, s, Qt = _by_rotations(A.T)
+        return Qt.T, s, V.T
+    rank = A.shape[1]
+    s, Q, V, work, _, failed = lapack.dgejsv(A, joba=2, jobu=0, jobv=0)
     if failed:
         return np.linalg.svd(A, full_matrices=False)
-    (Q, V), rank = (U, V) if n >= m else (V, U), min(n, m)
-    return np.asarray(Q[:, :rank]), np.asarray(s[:rank] * (work[0] / work[1])), np.asarray(V[:, :rank].T)
+    return Q[:, :rank], s * (work[0] / work[1]), V.T
 
 
 def perturbed(Ft: FloatArray, seed: int) -> FloatArray:

@@ -79,26 +79,29 @@ class PartialPath(MemberPath):
         X = rows.given[others] if is_sparse(rows.given) else select_rows(rows.given, others)
         self._new = new_rows(X, plan.measurements[r], own.feature_means)
 
-    def errors(self, index: int) -> Array:
+    def errors(self, index: int | IntArray) -> Array:
         own = super().errors(index)
-        outputs = self.coefficients(index) @ self._new.T + self.target_means[:, None]
+        coefficients = self._fit.coefficients(np.atleast_1d(self.penalties[index]), self._targets, self._projected)
+        outputs = (coefficients @ self._new.T).reshape((*own.shape[:-1], -1)) + self.target_means[:, None]
         others = take_last(self.rows.targets, self._others) - outputs
         return take_last(namespace_of(own).concat([own, others], axis=-1), self._order)
 
-    def pair_errors(self, index: int, left_out: IntArray) -> Array:
-        plain, xp = self.errors(index), namespace_of(self._new)
-        found = xp.stack([plain] * len(left_out))
+    def pair_errors(self, places: IntArray, left_out: IntArray) -> Array:
+        xp, fit = namespace_of(self._new), self._fit
         touched = np.flatnonzero(np.isin(left_out, self._seen))
-        if not len(touched):
-            return found
-        places, p, fit = np.searchsorted(self._seen, left_out[touched]), float(self.penalties[index]), self._fit
-        own = super().errors(index) - (0.0 if self._noise is None else self._noise)
-        pulls, shifts = fit.pulls(p, self._targets, own * fit.rows.root_weights, None)
-        changes = fit.output_changes(fit.scores(self._new, p), pulls, places) + take_last(shifts, places)[:, None, :]
-        outside = take_last(plain, self._others) + xp.permute_dims(changes, (2, 0, 1))
-        both = xp.concat([super().pair_errors(index, places), outside], axis=-1)
-        found[touched] = take_last(both, self._order)
-        return found
+        seen = np.searchsorted(self._seen, left_out[touched])
+        inside = super().pair_errors(places, seen)
+        found = []
+        for place, pairs in zip(places.tolist(), inside, strict=True):
+            plain, p = self.errors(place), float(self.penalties[place])
+            own = super().errors(place) - (0.0 if self._noise is None else self._noise)
+            pulls, shifts = fit.pulls(p, self._targets, own * fit.rows.root_weights, None)
+            changes = fit.output_changes(fit.scores(self._new, p), pulls, seen) + take_last(shifts, seen)[:, None, :]
+            outside = take_last(plain, self._others) + xp.permute_dims(changes, (2, 0, 1))
+            every = xp.stack([plain] * len(left_out))
+            every[touched] = take_last(xp.concat([pairs, outside], axis=-1), self._order)
+            found.append(every)
+        return xp.stack(found)
 
 
 def paths_on_rows(

@@ -97,6 +97,11 @@ class LeftOutSets:
                 last = int(rows[-1])
         return np.array(kept)
 
+    def touching(self, unit: int) -> BoolArray:
+        """Whether each set has a row in common with one of them, shape (S,)."""
+        own = self.rows_of_sets[unit]
+        return np.concatenate([np.isin(batch.rows, own).any(axis=1) for batch in self.batches])
+
     @cached_property
     def owners(self) -> IntArray:
         """The number of the set that answers for each row, shape (n,)."""
@@ -255,6 +260,12 @@ class TrainingRows:
         """The number of the unit with which each row is left out, shape (n,)."""
         return np.arange(self.n_samples) if self.left_out is None else self.left_out.owners
 
+    def apart_from(self, units: IntArray) -> FloatArray:
+        """1 for rows whose unit has no row in common with each of b units, and 0 for the others; shape (b, n)."""
+        if self.left_out is None:
+            return np.asarray(1.0 - (units[:, None] == self.owners))
+        return np.stack([1.0 - self.left_out.touching(unit)[self.owners] for unit in units])
+
     def unit_sums(self, values: FloatArray) -> FloatArray:
         """Sums over the rows of each unit, shape (..., n) to (..., n_units)."""
         if self.left_out is None:
@@ -327,12 +338,12 @@ class TrainingRows:
     def column_squares(self) -> FloatArray:
         """``Σ w (x - x̄)²/n`` of every feature, 0 if it is no more than the rounding of a constant; shape (M,)."""
         means, n = to_numpy(self.feature_means), self.n_samples
+        X = self.features
         with np.errstate(over="ignore"):  # numbers that are too large are refused by the checks of rows
-            totals = (
-                self.features.multiply(self.features).T @ self.weights - means**2 * self.total_weight
-                if is_sparse(self.features)
-                else to_numpy(namespace_of(self.features).linalg.vecdot(self.features, self.features))
-            )
+            if is_sparse(X):
+                totals = X.multiply(X).T @ self.weights - means**2 * self.total_weight
+            else:
+                totals = to_numpy(namespace_of(X).linalg.vecdot(X, X))
             rounding = (n * EPS * abs(means)) ** 2 * self.total_weight / n
         squares = np.maximum(np.asarray(totals), 0.0) / n
         return np.where((squares > rounding) | ~np.isfinite(squares), squares, 0.0)

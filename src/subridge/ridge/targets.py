@@ -33,6 +33,7 @@ class TargetLosses(Losses):
     """
 
     is_cautious: ClassVar[bool] = False
+    at_once: ClassVar[int] = 0  # one trial at a time
 
     def __init__(self, paths: Sequence[MemberPath], rows: TrainingRows, aggregation: Aggregation) -> None:
         super().__init__(paths, rows, aggregation)
