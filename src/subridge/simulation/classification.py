@@ -114,7 +114,7 @@ def make_classification(
     for ensemble in listed:
         of_kind("ensemble", ensemble, Ensemble)
         refuse_row_fractions(ensemble, "simulate_classification")
-        if isinstance(ensemble.subsets, SubsetPlan) or not isinstance(ensemble.subsets, Strategy):
+        if not isinstance(ensemble.subsets, Strategy):
             raise SubsetError(
                 "every trial draws new subsets, so that an ensemble to classify needs a strategy, for example "
                 'sr.Ensemble(sr.subsets.Equal(n_members), aggregation="majority")'
@@ -123,7 +123,8 @@ def make_classification(
     counts = [strategy.n_members for strategy in strategies]
     if not counts or len(set(counts)) < len(counts):
         raise ParameterError(f"ensembles must have different numbers of members, got {counts}; simulate them apart")
-    aggregation, names = listed[0].aggregation, {each.aggregation.name for each in listed}
+    aggregation = listed[0].aggregation
+    names = {each.aggregation.name for each in listed}
     if len(names) > 1 or not (aggregation.counts_votes or aggregation.adds_scores):
         raise ParameterError(
             'aggregation must be "majority" or "sum" to classify, the same for all ensembles, got '

@@ -6,7 +6,7 @@ from functools import cached_property
 import numpy as np
 
 from subridge.arrays.types import FloatArray, IntArray, Seed
-from subridge.model.checks import Fingerprinted, of_kind, one_of, positive_integer, stream
+from subridge.model.checks import Fingerprinted, fingerprint, of_kind, one_of, positive_integer, stream
 from subridge.model.covariance import MOST_FEATURES
 from subridge.model.ensemble import Ensemble, SubsetPlan
 from subridge.model.errors import ParameterError, RidgeError, SubsetError, counted
@@ -40,9 +40,8 @@ class GaussianExperiment(Fingerprinted):
     def __post_init__(self) -> None:
         one_of("dtype", self.dtype, ("float64", "float32"))
         one_of("weights_from", self.weights_from, ("theory", "left_out"))
-        unknown = [word for word in self.redraw if not (isinstance(word, str) and word in _REDRAWABLE)]
-        if unknown:
-            raise ParameterError(f"redraw may hold {', '.join(_REDRAWABLE)}, got {unknown[0]!r}")
+        for word in self.redraw:
+            one_of("redraw", word, _REDRAWABLE)
         if not self.ensemble.aggregation.is_linear:
             raise ParameterError(
                 f"simulate weighs members, got aggregation={self.ensemble.aggregation.name!r}; "
@@ -64,14 +63,13 @@ class GaussianExperiment(Fingerprinted):
                 f"label_noise must be a scalar to simulate, got shape {self.problem.label_noise.shape}"
             )
         f = self.ensemble.row_fractions
-        if (
-            f is not None
-            and (abs(f - np.outer(np.diagonal(f), np.diagonal(f)))[~np.eye(len(f), dtype=bool)] > 1e-9).any()
-        ):
-            raise ParameterError(
-                "simulate draws the rows of each member independently, so that overlaps are products of fractions; "
-                f"give the {len(f)} fractions as row_fractions, without overlaps"
-            )
+        if f is not None:
+            own = np.diagonal(f)
+            if (abs(np.triu(f - np.outer(own, own), 1)) > 1e-9).any():
+                raise ParameterError(
+                    "simulate draws the rows of each member independently, so that overlaps are products of fractions; "
+                    f"give the {len(f)} fractions as row_fractions, without overlaps"
+                )
         if self.ridge_table.min() < 0:
             raise RidgeError(f"ridge must be at least 0 to train, got {self.ridge_table.min():g}")
         if self.ensemble.readout_noise.ndim > 2:
@@ -84,8 +82,7 @@ class GaussianExperiment(Fingerprinted):
 
     def fingerprint(self) -> str:
         """Digest of all that the numbers depend on; cards of one kind draw the same samples."""
-        kind = self.device.partition(":")[0]
-        return super().fingerprint() if kind == self.device else replace(self, device=kind).fingerprint()
+        return fingerprint(replace(self, device=self.device.partition(":")[0]))
 
     @property
     def n_members(self) -> int:
@@ -122,9 +119,9 @@ class GaussianExperiment(Fingerprinted):
     @cached_property
     def feature_variance(self) -> float:
         """Mean variance of a feature, the unit in which a ridge counts as small."""
-        problem = self.finite_problem
-        signal, noise = problem.signal_covariance, problem.noise_covariance
-        return float(signal.variances_of_features().mean() + noise.variances_of_features().mean())
+        signal = self.finite_problem.signal_covariance.variances_of_features()
+        noise = self.finite_problem.noise_covariance.variances_of_features()
+        return float(signal.mean() + noise.mean())
 
     @cached_property
     def has_feature_noise(self) -> bool:
@@ -151,10 +148,10 @@ class GaussianExperiment(Fingerprinted):
 
     def plan_of(self, trial: int) -> SubsetPlan:
         """The subsets of a trial."""
-        if isinstance(self.ensemble.subsets, Strategy) and not isinstance(self.ensemble.subsets, SubsetPlan):
-            where = (SUBSETS, trial) if "subsets" in self.redraw else (SUBSETS,)
-            return self.ensemble.subsets.draw(self.n_features, stream(self.seed, *where))
-        return self.ensemble.plan
+        if not isinstance(self.ensemble.subsets, Strategy):
+            return self.ensemble.plan
+        where = (SUBSETS, trial) if "subsets" in self.redraw else (SUBSETS,)
+        return self.ensemble.subsets.draw(self.n_features, stream(self.seed, *where))
 
 
 def feature_count(problem: Problem | EquicorrelatedProblem, ensemble: Ensemble, n_features: int | None) -> int:

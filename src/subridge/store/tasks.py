@@ -44,7 +44,7 @@ def place_of(path: str | Path) -> Path:
     'run'
     """
     if not isinstance(path, str | Path):
-        raise ParameterError(f"path must be a path, got {path!r}")
+        raise ParameterError(f"a store must be a path, got {path!r}")
     if _ADDRESS.match(str(path)):
         raise StoreError(
             f"store {path} is an address, but a store is a directory of this machine; mount it, or give another path"

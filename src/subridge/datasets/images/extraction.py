@@ -207,7 +207,7 @@ def extract(pictures: Pictures, out: Path, extraction: Extraction, *, skip_unrea
     n_images, versions = len(pictures.labels), {}
     batches = [range(n_images)[start : start + _BATCH] for start in range(0, n_images, _BATCH)]
     done = dict(tasks.sound(batches, ("features", "usable")))
-    with ProgressBar("images", len(batches), len(done)) as bar:
+    with ProgressBar("images", len(batches), completed=len(done)) as bar:
         for batch in batches:
             if batch in done:
                 continue
