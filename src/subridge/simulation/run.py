@@ -227,8 +227,11 @@ def conduct(engine: Engine, experiment: Any, run: Run, *, progress: bool) -> xr.
         job.plan()
     layout = engine.layout(experiment)
     n_trials = experiment.n_trials
-    twice = f"the result of {n_trials:,} trials, and as much again to work with it,"
-    refuse_beyond_memory(twice, 2 * layout.nbytes, "ask for fewer trials, n_samples or ridges, or for no pairs")
+    refuse_beyond_memory(
+        f"the result of {n_trials:,} trials, and as much again to work with it,",
+        2 * layout.nbytes,
+        "ask for fewer trials, n_samples or ridges, or for no pairs",
+    )
     usual = -(-n_trials // _TASKS) if experiment.device == "cpu" else _TRIALS_ON_A_CARD
     block = min(run.block or usual, n_trials)
     store = None
@@ -262,13 +265,12 @@ def conduct(engine: Engine, experiment: Any, run: Run, *, progress: bool) -> xr.
     if store is not None:
         read(store)
     bar = ProgressBar("trials", n_tasks, truth("progress", progress) and bool(left), n_tasks - len(left))
-    which = "no"
-    where = "; with Run(store=), or --store, finished tasks would be"
+    kept = "nothing is kept; with Run(store=), or --store, finished tasks would be"
     if store is not None:
-        which = "finished"
-        where = f" in {store.path}; the same call goes on with the others (with subridge simulate: add --resume)"
+        kept = f"finished tasks are kept in {store.path}; the same call goes on with the others"
+        kept += " (with subridge simulate: add --resume)"
     lasts = run._is_serial and engine.bytes_needed(experiment) >= _LARGE
-    watch = ended_by_interruption(f"interrupted: {which} tasks are kept{where}") if lasts else nullcontext()
+    watch = ended_by_interruption(f"interrupted: {kept}") if lasts else nullcontext()
     try:
         with bar, watch:
             while left:
@@ -285,10 +287,10 @@ def conduct(engine: Engine, experiment: Any, run: Run, *, progress: bool) -> xr.
                     read(store)
                     bar.move(n_before - len(left))
     except (KeyboardInterrupt, ClusterError) as error:
-        kept = f"{n_tasks - len(left) if store else 0} of {n_tasks} tasks are kept{where}"
+        done = f"{n_tasks - len(left)} of {n_tasks} tasks are finished; {kept}"
         if isinstance(error, ClusterError):
-            raise ClusterError(f"{error}. {kept}") from error
-        raise InterruptedRun(f"interrupted: {kept}") from error
+            raise ClusterError(f"{error}. {done}") from error
+        raise InterruptedRun(f"interrupted: {done}") from error
     return layout.copy(data=arrays)
 
 

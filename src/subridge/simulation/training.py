@@ -23,8 +23,9 @@ def run_trials(experiment: GaussianExperiment, trials: list[int], batch_size: in
     """Run trials, at most `batch_size` at once; the arrays are those of `curves_of_batch`."""
     runs = [trials]
     if batch_size > 1 and "subsets" in experiment.redraw:  # a batch needs subsets of the same sizes
-        grouped = groupby(trials, key=lambda trial: tuple(experiment.plan_of(trial).subset_sizes))
-        runs = [list(group) for _, group in grouped]
+        runs = [
+            list(group) for _, group in groupby(trials, lambda trial: tuple(experiment.plan_of(trial).subset_sizes))
+        ]
     training_sets = {0: experiment.n_samples}
     if not experiment.nested:  # every size has its own streams, whatever the others are, and is a curve of one point
         training_sets = {P: (P,) for P in experiment.n_samples}
@@ -63,12 +64,12 @@ class Batch:
             plan.add_lifted(r, weights[trials], into[trials])
 
 
-def draw_batch(experiment: GaussianExperiment, trials: list[int], n_rows: int, training_set: int = 0) -> Batch:
+def draw_batch(e: GaussianExperiment, trials: list[int], n_rows: int, training_set: int = 0) -> Batch:
     """Draw data, teachers and subsets of some trials, P = `n_rows` samples each, from the streams of each trial.
 
     Training sets that are prefixes of one another share the number `training_set`.
     """
-    e, problem = experiment, experiment.finite_problem
+    problem = e.finite_problem
 
     def normals(purpose: int, *shape: int) -> Array:
         where: list[tuple[int, ...]] = [(purpose, trial if "data" in e.redraw else 0, training_set) for trial in trials]
@@ -85,7 +86,7 @@ def draw_batch(experiment: GaussianExperiment, trials: list[int], n_rows: int, t
     readout = None
     if e.noise_table.any() or len(e.noise_table) > 1:
         # Samples before members, so that training sets of any length agree on their common samples.
-        readout = namespace_of(features).permute_dims(normals(READOUT_NOISE, n_rows, e.n_members), (0, 2, 1))
+        readout = namespace_of(features).permute_dims(normals(READOUT_NOISE, n_rows, e.ensemble.n_members), (0, 2, 1))
     plans = [e.plan_of(trial) for trial in (trials if "subsets" in e.redraw else trials[:1])]
     return Batch(features, labels, readout, teachers, plans, trials)
 
@@ -102,7 +103,7 @@ def train_member(experiment: GaussianExperiment, batch: Batch, sizes: tuple[int,
     if batch.readout is not None:
         noise = batch.readout[:, r : r + 1, :]
         targets = targets - float(etas[0]) * noise if len(etas) == 1 else xp.concat([targets, noise], axis=1)
-    ridges, scale = experiment.ridge_table[:, r].tolist(), experiment.feature_variance
+    ridges, scale = experiment.ridge_table[:, r].tolist(), experiment.feature_scale
     F = batch.measure(r) / root
     if experiment.ensemble.row_fractions is None:
         weights = weights_along_curve(F, targets, sizes, ridges, scale=scale) / root
@@ -119,13 +120,15 @@ def train_member(experiment: GaussianExperiment, batch: Batch, sizes: tuple[int,
     return weights
 
 
-def curves_of_batch(experiment: GaussianExperiment, batch: Batch, sizes: tuple[int, ...]) -> dict[str, FloatArray]:
+def curves_of_batch(e: GaussianExperiment, batch: Batch, sizes: tuple[int, ...]) -> dict[str, FloatArray]:
     """Curves of an ensemble whose members are trained at every size (a prefix of the batch) and at every ridge.
 
     ``risk`` and ``training_error`` have shape (B, n_ridges, n_noises, n_sizes), ``member_weights`` one more axis of
     length k, and ``pairs`` two.
     """
-    e, xp, k, example = experiment, namespace_of(batch.features), experiment.n_members, batch.features
+    example = batch.features
+    xp = namespace_of(example)
+    k = e.ensemble.n_members
     shape = (len(batch.labels), len(e.ridge_table), len(sizes), len(e.noise_table))
     member_weights = np.full((*shape, k), 1 / k)
     aggregation = cast(LinearAggregation, e.ensemble.aggregation)  # the experiment has checked it

@@ -17,10 +17,15 @@ class ProgressBar(Progress):
 
     def __init__(self, description: str, total: float, show: bool = True, completed: int = 0) -> None:
         console = Console(stderr=True)
-        columns = (BarColumn(), TaskProgressColumn(), TimeElapsedColumn(), TimeRemainingColumn())
-        is_shown = show and console.is_interactive
         super().__init__(
-            TextColumn("{task.description}"), *columns, console=console, transient=True, disable=not is_shown
+            TextColumn("{task.description}"),
+            BarColumn(),
+            TaskProgressColumn(),
+            TimeElapsedColumn(),
+            TimeRemainingColumn(),
+            console=console,
+            transient=True,
+            disable=not (show and console.is_interactive),
         )
         self._only = self.add_task(description, total=total, completed=completed)
 

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 from narwhals.typing import IntoDataFrame
 
-from subridge.model.errors import DataError, counted, listed
+from subridge.model.errors import DataError, SubridgeError, counted, listed
 
 Categories: TypeAlias = Literal["error", "one-hot"]
 Dates: TypeAlias = Literal["error", "days"]
@@ -17,10 +17,10 @@ Dates: TypeAlias = Literal["error", "days"]
 _MOST_CATEGORIES = 100  # of one column; more are names or numbers, not categories
 
 
-def require(holds: bool | np.bool_, message: str) -> None:
-    """Refuse the data unless a condition holds; the message says what is wrong and what can be done."""
+def require(holds: bool | np.bool_, message: str, kind: type[SubridgeError] = DataError) -> None:
+    """Refuse what a user gives unless a condition holds; the message says what is wrong and what can be done."""
     if not holds:
-        raise DataError(message)
+        raise kind(message)
 
 
 def open_frame(native: IntoDataFrame) -> pd.DataFrame:
