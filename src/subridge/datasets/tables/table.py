@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal, TypeAlias, get_args
+from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
 import pandas as pd
@@ -196,9 +196,9 @@ def read_table(
         raise ParameterError(f"missing_values must be text or numbers, such as '?' or -999, got {missing_values!r}")
     dropped = [drop] if isinstance(drop, str) else items_of("drop", drop)
     options = {"sep": separator, "decimal": decimal, "encoding": encoding, "na_values": gaps}
-    frame, y, labels, notes = _read(source, target, dropped, groups, options)
-    features, encoded = read_features(frame, categories, dates)
-    notes += encoded
+    notes: list[str] = []
+    frame, y, labels = _read(source, target, dropped, groups, options, notes)
+    features = read_features(frame, categories, dates, notes)
     goal = read_target(y)
     require(
         len(goal) == len(features),
@@ -237,30 +237,32 @@ def _read(
     drop: Sequence[ColumnName],
     groups: ColumnName | None,
     options: TextOptions,
-) -> tuple[pd.DataFrame, TargetLike, ArrayLike | None, list[str]]:
-    """Columns of features, the target, labels of groups, and notes, from any source."""
-    notes: list[str] = []
-    targets, labels, is_file = [], None, isinstance(source, str | Path)
+    notes: list[str],
+) -> tuple[pd.DataFrame, TargetLike, ArrayLike | None]:
+    """Columns of features, the target and labels of groups, from any source."""
+    X: Any = source
+    y: Any = None
+    labels = None
     if isinstance(source, str | Path):
-        source, labels, notes = read_file(Path(source), target, groups, options)
-    if is_into_dataframe(source):
-        frame = open_frame(source)
+        X, y, labels = read_file(Path(source), target, groups, options, notes)
+    elif isinstance(source, tuple | list) and len(source) == 2:
+        require(
+            target is None is groups,
+            "a pair (X, y) has its target in y and no column of groups; leave target and groups out",
+        )
+        X, y = source
+    require(
+        y is not None or is_into_dataframe(X),
+        f"source must be a DataFrame of pandas or polars, a pair (X, y) or a path, got {type(source).__name__}",
+    )
+    frame = open_frame(X) if is_into_dataframe(X) else frame_of_array(X)
+    targets: list[str] = []
+    if y is None:
         if target is None:
             raise DataError(f"target is missing: name the column to predict, one of {listed(frame.columns)}")
         wanted = [target] if isinstance(target, str | int) else target
         targets = [known_name(name, frame.columns, "target") for name in wanted]
         y = frame[targets]
-    elif isinstance(source, tuple | list) and len(source) == 2:
-        require(
-            is_file or target is None is groups,
-            "a pair (X, y) has its target in y and no column of groups; leave target and groups out",
-        )
-        X, y = source
-        frame = open_frame(X) if is_into_dataframe(X) else frame_of_array(X)
-    else:
-        raise DataError(
-            f"source must be a DataFrame of pandas or polars, a pair (X, y) or a path, got {type(source).__name__}"
-        )
     others = [known_name(name, frame.columns, "drop") for name in drop]
     if drop:
         notes.append(f"left out {counted(len(drop), 'column')} as asked: {listed(drop)}")
@@ -269,7 +271,8 @@ def _read(
         labels = frame[others[-1]]
     twice = listed(name for i, name in enumerate(targets) if name in (*others, *targets[:i]))
     require(not twice, f"target {twice} is named twice; name it once in target, and not in drop or groups")
-    return frame.drop(columns=[*targets, *others]) if targets or others else frame, y, labels, notes
+    unused = [*targets, *others]
+    return frame.drop(columns=unused) if unused else frame, y, labels
 
 
 def _treated(
