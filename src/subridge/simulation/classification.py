@@ -62,8 +62,7 @@ class ClassificationExperiment(Fingerprinted):
             f"ridges must be a list of numbers, got shape {self.ridges.shape}",
             ParameterError,
         )
-        lowest = self.ridges.min()
-        require(lowest >= 0, f"ridges must be at least 0 to train, got {lowest:g}", RidgeError)
+        require(self.ridges.min() >= 0, f"ridges must be at least 0 to train, got {self.ridges.min():g}", RidgeError)
         require(
             all(self.plan_of(place, 0).selects_features for place in range(len(self.strategies))),
             "classification trains on subsets of features; projections are not supported",
@@ -106,8 +105,8 @@ def make_classification(
     require(X.shape[1] == X_test.shape[1], f"X_test has {X_test.shape[1]} features but X has {X.shape[1]}")
     classes, labels = np.unique(_labels("y", data[1], X), return_inverse=True)
     y_test = _labels("y_test", data[3], X_test)
-    unknown = np.setdiff1d(y_test, classes)
-    require(not unknown.size, f"y_test has classes that y does not have: {listed(unknown)}")
+    unknown = listed(np.setdiff1d(y_test, classes))
+    require(not unknown, f"y_test has classes that y does not have: {unknown}")
     require(len(classes) > 1, "y must have at least two classes")
     several = [ensembles] if isinstance(ensembles, Ensemble) else items_of("ensemble", ensembles)
     strategies = []
@@ -179,15 +178,14 @@ def _labels(name: str, value: ArrayLike, X: FloatArray) -> IntArray:
         array = np.asarray(value)
     except ValueError as error:
         raise DataError(f"{name} must hold one class per row: {error}") from error
-    kind = array.dtype.kind
-    require(kind not in "cmMV", f"{name} has type {array.dtype}; classes are whole numbers or text")
+    require(array.dtype.kind not in "cmMV", f"{name} has type {array.dtype}; classes are whole numbers or text")
     missing = pandas.isna(array) | np.ma.getmask(value)
     require(
-        not missing.any() and not (kind == "f" and np.isinf(array).any()),
+        not missing.any() and not (array.dtype.kind == "f" and np.isinf(array).any()),
         f"{name} has labels that are missing, hidden by a mask, NaN or infinite; drop those rows",
     )
     require(
-        kind != "O" or len({isinstance(each, str) for each in array.flat}) < 2,
+        array.dtype.kind != "O" or len({isinstance(each, str) for each in array.flat}) < 2,
         f"{name} has numbers beside text; classes are all numbers or all text",
     )
     require(array.shape == (len(X),), f"{name} must have shape ({len(X)},), one class per row, got {array.shape}")

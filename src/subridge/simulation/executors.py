@@ -72,8 +72,8 @@ def perform(
         # An executor that was handed over is its owner's to end.
         own = ChildPool(executor, key, work) if isinstance(executor, int) else nullcontext(executor)
         with own as pool:
-            n_workers = getattr(pool, "_max_workers", None) or _UNKNOWN_WORKERS
-            yield from _performed(pool, key, work, tasks, lambda n_pending: AHEAD * n_workers)
+            window = AHEAD * (getattr(pool, "_max_workers", None) or _UNKNOWN_WORKERS)
+            yield from _performed(pool, key, work, tasks, lambda n_pending: window)
     except (BrokenExecutor, CancelledError) as error:
         raise ClusterError(
             f"a worker process died, or the executor lost tasks ({type(error).__name__}: {error}). A script must start "

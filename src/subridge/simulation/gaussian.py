@@ -72,8 +72,11 @@ class GaussianExperiment(Fingerprinted):
                     "simulate draws the rows of each member independently, so that overlaps are products of fractions; "
                     f"give the {len(f)} fractions as row_fractions, without overlaps"
                 )
-        lowest = self.ridge_table.min()
-        require(lowest >= 0, f"ridge must be at least 0 to train, got {lowest:g}", RidgeError)
+        require(
+            self.ridge_table.min() >= 0,
+            f"ridge must be at least 0 to train, got {self.ridge_table.min():g}",
+            RidgeError,
+        )
         require(
             self.ensemble.readout_noise.ndim < 3,
             "readout_noise may have one leading axis to sweep it, got more",
@@ -98,8 +101,8 @@ class GaussianExperiment(Fingerprinted):
     @cached_property
     def finite_problem(self) -> Problem:
         """The problem at M features, with the teacher of the fixed stream where one has to be drawn."""
-        given = self.problem
-        return given if isinstance(given, Problem) else given.realise(self.n_features, stream(self.seed, TEACHER))
+        problem = self.problem
+        return problem if isinstance(problem, Problem) else problem.realise(self.n_features, stream(self.seed, TEACHER))
 
     @cached_property
     def ridge_table(self) -> FloatArray:

@@ -55,11 +55,10 @@ def bytes_per_trial(e: GaussianExperiment) -> int:
     P = e.n_samples[-1]
     M = e.n_features
     plan = e.plan_of(0)
-    n_noises = len(e.noise_table)
-    n_points = len(e.ridge_table) * len(e.n_samples) * n_noises
+    n_points = len(e.ridge_table) * len(e.n_samples) * len(e.noise_table)
     # The predictor of the ensemble, and with pairs those of its members.
     vectors = n_points * (1 + e.ensemble.n_members * e.pairs) * M
-    rhs = min(n_noises, 2)  # right-hand sides of a member: labels, and noise when it is swept
+    rhs = min(len(e.noise_table), 2)  # right-hand sides of a member: labels, and noise when it is swept
     members = {(int(N), tuple(e.ridge_table[:, r].tolist())) for r, N in enumerate(plan.subset_sizes)}
     training = max(_of_member(e, N, ridges, rhs) + 2 * n_points * N for N, ridges in members)
     # Errors, what covariances make of them in steps, and products before they are summed; residuals beside.
@@ -87,18 +86,16 @@ def trials_at_once(e: GaussianExperiment, budget: int) -> int:
 def bytes_of_votes(e: ClassificationExperiment) -> int:
     """What one trial keeps while its members vote: counts and sums of scores at every ridge, noise and size."""
     entries = len(e.ridges) * len(e.n_samples) * len(e.classes) * len(e.test_features) * e.test_draws
-    counts = 4 * len(e.readout_noises) * e.aggregation.counts_votes
-    return entries * (counts + 8 * (1 + e.has_noise))
+    return entries * (4 * len(e.readout_noises) * e.aggregation.counts_votes + 8 * (1 + e.has_noise))
 
 
 def bytes_of_member(e: ClassificationExperiment, N: int) -> int:
     """What one member of N features needs while it is trained and scored, at its peak."""
-    P = e.n_samples[-1]
     n_test = len(e.test_features)
     rhs = len(e.classes) * (1 + e.has_noise)
-    numbers = _of_member(e, N, tuple(e.ridges.tolist()), rhs) + 3 * n_test * N + 3 * rhs * P
+    numbers = _of_member(e, N, tuple(e.ridges.tolist()), rhs) + 3 * n_test * N + 3 * rhs * e.n_samples[-1]
     if e.device != "cpu":
-        numbers += N**2 + 5 * rhs * (N + P)
+        numbers += N**2 + 5 * rhs * (N + e.n_samples[-1])
     scores = 4 * len(e.n_samples) * rhs * n_test + e.has_noise * e.test_draws * len(e.classes) * n_test
     return int(_SLACK * 8 * (numbers + scores))
 

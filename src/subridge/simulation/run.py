@@ -267,8 +267,10 @@ def conduct(engine: Engine, experiment: Any, run: Run, *, progress: bool) -> xr.
     bar = ProgressBar("trials", n_tasks, truth("progress", progress) and bool(left), n_tasks - len(left))
     kept = "nothing is kept; with Run(store=), or --store, finished tasks would be"
     if store is not None:
-        kept = f"finished tasks are kept in {store.path}; the same call goes on with the others"
-        kept += " (with subridge simulate: add --resume)"
+        kept = (
+            f"finished tasks are kept in {store.path}; the same call goes on with the others (with subridge simulate: "
+            "add --resume)"
+        )
     lasts = run._is_serial and engine.bytes_needed(experiment) >= _LARGE
     watch = ended_by_interruption(f"interrupted: {kept}") if lasts else nullcontext()
     try:

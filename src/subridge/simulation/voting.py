@@ -28,8 +28,7 @@ def run_trials(e: ClassificationExperiment, trials: list[int], batches: tuple[in
     """
     n_trials, member_bytes = batches
     example = empty_on((1,), e.device, e.dtype)
-    one_hot = np.eye(len(e.classes))[e.labels]
-    tables = like(e.features, example), like(e.test_features, example), like(one_hot, example)
+    tables = [like(array, example) for array in (e.features, e.test_features, np.eye(len(e.classes))[e.labels])]
     parts = []
     for part in np.array_split(np.array(trials), -(-len(trials) // n_trials)):
         shares = [_wrong_shares(e, tables, part, place, member_bytes) for place in range(len(e.strategies))]
@@ -38,7 +37,7 @@ def run_trials(e: ClassificationExperiment, trials: list[int], batches: tuple[in
 
 
 def _wrong_shares(
-    e: ClassificationExperiment, tables: tuple[Array, Array, Array], trials: IntArray, place: int, member_bytes: int
+    e: ClassificationExperiment, tables: list[Array], trials: IntArray, place: int, member_bytes: int
 ) -> FloatArray:
     """Shares of wrong classes of one ensemble per trial, shape (B, n_ridges, n_noises, n_sizes)."""
     test, noises = tables[1], e.readout_noises.tolist()
@@ -77,7 +76,7 @@ def _grouped(
 
 def _vote(
     e: ClassificationExperiment,
-    tables: tuple[Array, Array, Array],
+    tables: list[Array],
     members: list[_Member],
     orders: IntArray,
     tallies: list[list[Tally]],

@@ -282,16 +282,17 @@ def _treated(
 
     The index of what is left has the numbers of the rows.
     """
-    n, lacking = len(features), unlabelled_rows.sum()
+    n = len(features)
+    lacking = unlabelled_rows.sum()
     require(
         not lacking or "drop" in (missing, unlabelled),
         f"the target is missing in {counted(lacking, 'row')} of {n}; unlabelled='drop' leaves them out, as "
         "missing='drop' does with every gap",
     )
     features = features[~unlabelled_rows] if lacking else features
-    infinite = _columns_where(np.isinf(features).any())
+    infinite = features.columns[np.isinf(features).any()]
     require(
-        not infinite,
+        infinite.empty,
         f"infinite values in {counted(len(infinite), 'column')}: {listed(infinite)}; correct them, or leave the "
         "columns out with drop=[...]",
     )
@@ -304,9 +305,11 @@ def _treated(
         f"{listed(f'{name} ({count})' for name, count in read.items())}; missing='drop' leaves out their rows, "
         "missing='mean' fills in column means, drop=[...] leaves out columns",
     )
-    if empty := _columns_where(gaps == len(features)):
+    empty = gaps.index[gaps == len(features)]
+    if len(empty):
         notes.append(f"dropped {counted(len(empty), 'column')} without any value: {listed(empty)}")
-        features, gaps = features.drop(columns=empty), gaps.drop(empty)
+        features = features.drop(columns=empty)
+        gaps = gaps.drop(empty)
     if missing == "drop" and len(gaps):
         features = features.dropna()
     if len(features) < n:
@@ -319,7 +322,8 @@ def _treated(
             f"which a forecast takes for data: {listed(gaps.index)}"
         )
     # VarianceThreshold of scikit-learn takes small numbers for constant, because their squares vanish.
-    if constant := _columns_where(features.min() == features.max()):
+    constant = features.columns[features.min() == features.max()]
+    if len(constant):
         notes.append(f"dropped {counted(len(constant), 'constant column')}: {listed(constant)}")
         features = features.drop(columns=constant)
     told = f" ({'; '.join(notes)})" if notes else ""
@@ -334,7 +338,3 @@ def _treated(
     if equal := [f"{name} = {other}" for name, other in pairs if name != other]:
         notes.append(f"kept {counted(len(equal), 'column')} equal to another, sharing its weight: {listed(equal)}")
     return features
-
-
-def _columns_where(chosen: "pd.Series[bool]") -> list[str]:
-    return list(chosen.index[chosen])
