@@ -21,7 +21,8 @@ from subridge.arrays.types import BoolArray, FloatArray, IntArray, Json
 from subridge.model.errors import StoreError
 from subridge.store.tasks import Arrays, clear_errors, is_store, place_of
 
-SCHEMA, _VERSION = "subridge-features", 2
+SCHEMA = "subridge-features"
+_VERSION = 2
 _ARRAYS = ("features", "usable", "done", "labels", "is_test")
 
 
@@ -43,7 +44,8 @@ def unfinished(path: Path) -> Path:
 
 def read_features(path: str | Path) -> StoredFeatures:
     """Read a store; `StoreError` when it is no such store, damaged, or not finished."""
-    place, zarr = place_of(path), _zarr()
+    place = place_of(path)
+    zarr = _zarr()
     with clear_errors(place):
         if unfinished(place).exists() and not is_store(place):
             raise StoreError(f"{path} is not finished; run the same extraction again to go on")
@@ -52,7 +54,8 @@ def read_features(path: str | Path) -> StoredFeatures:
         attributes = dict(group.attrs)
     except Exception as error:  # whatever reading another folder, or altered text, can raise
         raise StoreError(f"{path} is not a store of features, or damaged; check the path") from error
-    schema, version = attributes.get("schema"), attributes.get("schema_version")
+    schema = attributes.get("schema")
+    version = attributes.get("schema_version")
     if (schema, version) != (SCHEMA, _VERSION):
         raise StoreError(
             f"{path} is a zarr group but not a store of features that this version reads (schema {schema}, version "

@@ -56,7 +56,8 @@ class Collection:
     def pictures(self, folder: Path, n_train: int | None, n_test: int | None) -> Pictures:
         """The first so many images in a folder, None takes all; `DataError` where absent or not those published."""
         chosen: list[Pixels] = []
-        labels, is_test = [], []
+        labels = []
+        is_test = []
         for part, digest, count in zip(get_args(Part), self.digests, (n_train, n_test), strict=True):
             pixels, classes = self.read(folder, part)
             found = hashlib.sha256(np.ascontiguousarray(pixels).tobytes()).hexdigest()
@@ -135,10 +136,10 @@ COLLECTIONS = {
 }
 
 
-def cache_folder() -> Path:
-    """Where sets are kept: ``$SUBRIDGE_CACHE``, or ``subridge`` in the user's cache folder."""
+def cached_store(name: str) -> Path:
+    """Where a set is kept: in ``$SUBRIDGE_CACHE``, or in ``subridge`` in the user's cache folder."""
     caches = Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache"))
-    return Path(os.environ.get("SUBRIDGE_CACHE", caches / "subridge"))
+    return Path(os.environ.get("SUBRIDGE_CACHE", caches / "subridge"), f"{name}.zarr")
 
 
 def build_set(name: str, folder: Path, n_train: int | None = None, n_test: int | None = None) -> Path:
@@ -147,7 +148,7 @@ def build_set(name: str, folder: Path, n_train: int | None = None, n_test: int |
     `n_train` and `n_test` take the first so many images, by default all.
     """
     collection = COLLECTIONS[name]
-    target = cache_folder() / f"{name}.zarr"
+    target = cached_store(name)
     pictures = collection.pictures(folder, n_train, n_test)
     # The name tells apart what interrupted builds of other images left.
     scratch = target.with_name(f".{name}.{collection.extraction.fingerprint(pictures.identity)}.zarr")
@@ -164,12 +165,12 @@ def finished_set(name: str, n_train: int | None = None, n_test: int | None = Non
     except DataError:
         return None
     wanted = collection.extraction.fingerprint(collection.identity(n_train, n_test))
-    return cache_folder() / f"{name}.zarr" if found.attributes["fingerprint"] == wanted else None
+    return cached_store(name) if found.attributes["fingerprint"] == wanted else None
 
 
 def read_cached(name: str) -> StoredFeatures:
     """What the cache holds of a set; `DataError` when it is absent or damaged."""
-    path = cache_folder() / f"{name}.zarr"
+    path = cached_store(name)
     if not path.exists():
         raise DataError(
             f"the set {name!r} is not in the cache ({path}); build it with `make data` (downloads its images and some "

@@ -25,7 +25,7 @@ from subridge.datasets.tables.columns import (
 from subridge.datasets.tables.files import ColumnName, TargetName, TextOptions, read_file
 from subridge.datasets.tables.targets import LEAST_ROWS, TargetLike, Task, missing_targets, read_target, target_rows
 from subridge.model.checks import items_of, one_of, truth
-from subridge.model.errors import DataError, ParameterError, counted, listed
+from subridge.model.errors import ParameterError, counted, listed
 
 Source: TypeAlias = IntoDataFrame | tuple[ArrayLike | IntoDataFrame, TargetLike] | str | Path
 Missing: TypeAlias = Literal["error", "drop", "mean"]
@@ -187,13 +187,17 @@ def read_table(
         raise ParameterError(f"encoding must be one that Python knows, such as 'latin-1', got {encoding!r}") from error
     if isinstance(separator, str) and separator in ("tab", "\\t"):
         separator = "\t"
-    if separator is not None and (not isinstance(separator, str) or len(separator) != 1 or separator == decimal):
-        raise ParameterError(
-            f"separator must be one character other than the decimal sign {decimal!r}, or 'tab', got {separator!r}"
-        )
+    require(
+        separator is None or (isinstance(separator, str) and len(separator) == 1 and separator != decimal),
+        f"separator must be one character other than the decimal sign {decimal!r}, or 'tab', got {separator!r}",
+        ParameterError,
+    )
     gaps = [missing_values] if isinstance(missing_values, str) else items_of("missing_values", missing_values)
-    if not all(isinstance(each, str | int | float) for each in gaps):
-        raise ParameterError(f"missing_values must be text or numbers, such as '?' or -999, got {missing_values!r}")
+    require(
+        all(isinstance(each, str | int | float) for each in gaps),
+        f"missing_values must be text or numbers, such as '?' or -999, got {missing_values!r}",
+        ParameterError,
+    )
     dropped = [drop] if isinstance(drop, str) else items_of("drop", drop)
     options = {"sep": separator, "decimal": decimal, "encoding": encoding, "na_values": gaps}
     notes: list[str] = []
@@ -258,9 +262,8 @@ def _read(
     frame = open_frame(X) if is_into_dataframe(X) else frame_of_array(X)
     targets: list[str] = []
     if y is None:
-        if target is None:
-            raise DataError(f"target is missing: name the column to predict, one of {listed(frame.columns)}")
-        wanted = [target] if isinstance(target, str | int) else target
+        wanted = [target] if isinstance(target, str | int) else target or []
+        require(len(wanted) > 0, f"target is missing: name the column to predict, one of {listed(frame.columns)}")
         targets = [known_name(name, frame.columns, "target") for name in wanted]
         y = frame[targets]
     others = [known_name(name, frame.columns, "drop") for name in drop]
@@ -305,8 +308,7 @@ def _treated(
         f"{listed(f'{name} ({count})' for name, count in read.items())}; missing='drop' leaves out their rows, "
         "missing='mean' fills in column means, drop=[...] leaves out columns",
     )
-    empty = gaps.index[gaps == len(features)]
-    if len(empty):
+    if len(empty := gaps.index[gaps == len(features)]):
         notes.append(f"dropped {counted(len(empty), 'column')} without any value: {listed(empty)}")
         features = features.drop(columns=empty)
         gaps = gaps.drop(empty)
@@ -322,8 +324,7 @@ def _treated(
             f"which a forecast takes for data: {listed(gaps.index)}"
         )
     # VarianceThreshold of scikit-learn takes small numbers for constant, because their squares vanish.
-    constant = features.columns[features.min() == features.max()]
-    if len(constant):
+    if len(constant := features.columns[features.min() == features.max()]):
         notes.append(f"dropped {counted(len(constant), 'constant column')}: {listed(constant)}")
         features = features.drop(columns=constant)
     told = f" ({'; '.join(notes)})" if notes else ""
