@@ -8,7 +8,6 @@ import numpy as np
 import pandas
 
 from subridge.arrays.types import ArrayLike, FloatArray, IntArray, Seed
-from subridge.datasets.tables.columns import require
 from subridge.model.aggregation import Aggregation
 from subridge.model.checks import (
     Fingerprinted,
@@ -22,7 +21,7 @@ from subridge.model.checks import (
     stream,
 )
 from subridge.model.ensemble import Ensemble, SubsetPlan, refuse_row_fractions
-from subridge.model.errors import DataError, ParameterError, RidgeError, SubsetError, listed
+from subridge.model.errors import DataError, ParameterError, RidgeError, SubsetError, listed, require
 from subridge.model.subsets import Strategy
 
 # Purposes of random streams, the first coordinate of each; the others are the trial and the member or its count.

@@ -6,11 +6,10 @@ from functools import cached_property
 import numpy as np
 
 from subridge.arrays.types import FloatArray, IntArray, Seed
-from subridge.datasets.tables.columns import require
 from subridge.model.checks import Fingerprinted, fingerprint, of_kind, one_of, positive_integer, stream
 from subridge.model.covariance import MOST_FEATURES
 from subridge.model.ensemble import Ensemble, SubsetPlan
-from subridge.model.errors import ParameterError, RidgeError, SubsetError, counted
+from subridge.model.errors import ParameterError, RidgeError, SubsetError, counted, require
 from subridge.model.problem import EquicorrelatedProblem, Problem
 from subridge.model.subsets import Strategy
 

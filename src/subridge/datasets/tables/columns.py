@@ -9,18 +9,12 @@ import numpy as np
 import pandas as pd
 from narwhals.typing import IntoDataFrame
 
-from subridge.model.errors import DataError, SubridgeError, counted, listed
+from subridge.model.errors import DataError, counted, listed, require
 
 Categories: TypeAlias = Literal["error", "one-hot"]
 Dates: TypeAlias = Literal["error", "days"]
 
 _MOST_CATEGORIES = 100  # of one column; more are names or numbers, not categories
-
-
-def require(holds: bool | np.bool_, message: str, kind: type[SubridgeError] = DataError) -> None:
-    """Refuse what a user gives unless a condition holds; the message says what is wrong and what can be done."""
-    if not holds:
-        raise kind(message)
 
 
 def open_frame(native: IntoDataFrame) -> pd.DataFrame:

@@ -16,9 +16,9 @@ import pandas as pd
 
 from subridge.arrays.machine import available_memory
 from subridge.datasets.images.features import SCHEMA, read_features
-from subridge.datasets.tables.columns import frame_of_array, require
+from subridge.datasets.tables.columns import frame_of_array
 from subridge.model.checks import refuse_beyond_memory
-from subridge.model.errors import DataError, SubridgeError, counted, listed
+from subridge.model.errors import DataError, SubridgeError, counted, listed, require
 
 ColumnName: TypeAlias = str | int  # column names of pandas may be numbers
 TargetName: TypeAlias = ColumnName | Sequence[ColumnName]

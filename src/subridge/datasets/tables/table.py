@@ -13,19 +13,11 @@ from narwhals.dependencies import is_into_dataframe
 from narwhals.typing import IntoDataFrame
 
 from subridge.arrays.types import ArrayLike, BoolArray, FloatArray, IntArray
-from subridge.datasets.tables.columns import (
-    Categories,
-    Dates,
-    frame_of_array,
-    known_name,
-    open_frame,
-    read_features,
-    require,
-)
+from subridge.datasets.tables.columns import Categories, Dates, frame_of_array, known_name, open_frame, read_features
 from subridge.datasets.tables.files import ColumnName, TargetName, TextOptions, read_file
 from subridge.datasets.tables.targets import LEAST_ROWS, TargetLike, Task, missing_targets, read_target, target_rows
 from subridge.model.checks import items_of, one_of, truth
-from subridge.model.errors import ParameterError, counted, listed
+from subridge.model.errors import ParameterError, counted, listed, require
 
 Source: TypeAlias = IntoDataFrame | tuple[ArrayLike | IntoDataFrame, TargetLike] | str | Path
 Missing: TypeAlias = Literal["error", "drop", "mean"]
