@@ -33,7 +33,7 @@ def operations_per_trial(experiment):
     for r, N in enumerate(int(N) for N in experiment.plan_of(0).subset_sizes):
         ridges = [float(lam) for lam in experiment.ridge_table[:, r]]
         sizes = experiment.n_samples
-        ordinary, n_dual, segments = plan_curve(sizes, N, ridges, scale=experiment.feature_variance)
+        ordinary, n_dual, segments = plan_curve(sizes, N, ridges, scale=experiment.feature_scale)
         d, l = (sizes[n_dual - 1] if n_dual else 0), len(ordinary)
         counts["gram"] += d * d * N + (sizes[segments[-1][0]] * N * N if segments else 0)
         counts["factor"] += l * (d**3 + len(segments) * N**3) / 3

@@ -56,7 +56,7 @@ def plain_loop(data, chosen, options, device):
                     xi = to_numpy(standard_normals(e.seed, (TRAINING_NOISE, trial, r), shape, device, "float64"))
                     shape = (len(y_test), len(e.classes))
                     fresh = to_numpy(standard_normals(e.seed, (TEST_NOISE, trial, draw, r), shape, device, "float64"))
-                    goals = e.one_hot[rows] - eta * xi[: len(rows)]
+                    goals = np.eye(len(e.classes))[e.labels][rows] - eta * xi[: len(rows)]
                     F, F_test = X[np.ix_(rows, columns)], X_test[:, columns]
                     if e.ridges[l] == 0:
                         quiet = F_test @ (np.linalg.pinv(F) @ goals)

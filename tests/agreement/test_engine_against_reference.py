@@ -22,7 +22,7 @@ def plainly(problem, ensemble, sizes, n_trials, *, ridges, device="cpu", **optio
     ridges = None if ridges is None else np.array(ridges)
     experiment = GaussianExperiment(problem, ensemble, tuple(sizes), n_trials, ridges=ridges, **settings)
     lams, etas = experiment.ridge_table, experiment.noise_table
-    k = experiment.n_members
+    k = experiment.ensemble.n_members
     risk = np.empty((n_trials, len(lams), len(etas), len(sizes)))
     training, pairs = risk.copy(), np.empty((*risk.shape, k, k))
     for t, p in np.ndindex(n_trials, len(sizes)):

@@ -149,7 +149,9 @@ def test_ctrl_c_says_what_is_kept_and_how_to_go_on(tmp_path, executor):
         os.killpg(child.pid, signal.SIGINT)  # to all, as a terminal does
         said = child.communicate(timeout=240)[1]
     assert "InterruptedRun: interrupted:" in said
-    assert f"of 1000 tasks are kept in {store}; the same call goes on with the others" in said
+    assert (
+        f"of 1000 tasks are finished; finished tasks are kept in {store}; the same call goes on with the others" in said
+    )
     assert "Process SpawnProcess" not in said  # nothing from children
 
 

@@ -117,13 +117,29 @@ def test_a_worker_without_the_description_asks_for_it():
     executors._works.clear()
 
 
+def test_a_worker_that_has_forgotten_the_description_gets_it_again():
+    class Forgetting(Watching):
+        _max_workers = 1
+
+        def submit(self, *arguments):
+            assert len(self.tasks) < 30, "the worker asks again and again"
+            if len(self.tasks) == 4:  # other runs have shared the worker meanwhile
+                executors._works.clear()
+            return super().submit(*arguments)
+
+    forgetful = Forgetting()
+    assert simulate(executor=forgetful, block=1).identical(simulate())
+    assert 7 < len(forgetful.tasks) < 14
+
+
 def test_an_executor_that_breaks_or_is_closed_is_named():
     class Broken(Executor):
         def submit(self, *_):
             raise BrokenExecutor("it died")
 
     with pytest.raises(
-        sr.errors.ClusterError, match=r"lost tasks \(BrokenExecutor: it died\).*0 of 7 tasks are kept; with"
+        sr.errors.ClusterError,
+        match=r"lost tasks \(BrokenExecutor: it died\).*0 of 7 tasks are finished; nothing is kept; with",
     ):
         simulate(executor=Broken())
     with ThreadPoolExecutor(1) as pool:
@@ -408,11 +424,15 @@ def test_an_interruption_says_how_many_tasks_are_kept(tmp_path, monkeypatch):
         return run_trials(experiment, trials, plan)
 
     monkeypatch.setattr(driver, "GAUSSIAN", driver.GAUSSIAN._replace(run_trials=interrupted))
-    with pytest.raises(sr.errors.InterruptedRun, match=r"interrupted: 1 of 3 tasks are kept in .*a; the same call"):
+    with pytest.raises(
+        sr.errors.InterruptedRun, match=r"1 of 3 tasks are finished; finished tasks are kept in .*a; the same call"
+    ):
         simulate(7, tmp_path / "a", block=3)
     watching = Watching()
     assert simulate(7, tmp_path / "a", executor=watching).identical(simulate(7))
     assert len(watching.tasks) == 2
     calls.clear()
-    with pytest.raises(sr.errors.InterruptedRun, match=r"interrupted: 0 of 7 tasks are kept; with Run\(store=\)"):
+    with pytest.raises(
+        sr.errors.InterruptedRun, match=r"interrupted: 1 of 7 tasks are finished; nothing is kept; with Run\(store=\)"
+    ):
         simulate()

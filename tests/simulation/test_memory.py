@@ -284,9 +284,9 @@ def test_a_plan_keeps_its_matrices_whatever_becomes_of_those_it_was_given():
 
 
 def test_results_that_do_not_fit_are_refused_before_anything_runs(monkeypatch):
-    monkeypatch.setattr(run_module, "available_memory", lambda: 2**30)
+    monkeypatch.setattr("subridge.model.checks.available_memory", lambda: 2**30)
     problem, ensemble = sr.EquicorrelatedProblem(), sr.Ensemble(sr.subsets.Equal(2))
-    with pytest.raises(sr.errors.BudgetError, match=r"results of 1,000,000 trials take .* GiB here.* ask for fewer"):
+    with pytest.raises(sr.errors.BudgetError, match=r"result of 1,000,000 trials.* GiB are free; ask for fewer"):
         sr.simulate(problem, ensemble, range(1, 101), 10**6, ridges=np.geomspace(0.1, 1, 10), n_features=10)
 
 
@@ -306,5 +306,5 @@ def test_members_that_are_alike_are_counted_once(monkeypatch):
 
 def test_results_that_do_not_fit_into_memory_are_refused_before_a_trial():
     ensemble = sr.Ensemble(sr.subsets.Equal(2))
-    with pytest.raises(sr.errors.BudgetError, match=r"the results of 10,000,000 trials take [\d,.]+ GiB here"):
+    with pytest.raises(sr.errors.BudgetError, match=r"the result of 10,000,000 trials, .* needs about [\d,.]+ GiB"):
         sr.simulate(sr.EquicorrelatedProblem(), ensemble, range(1, 101), 10**7, ridges=[0.1, 1.0], n_features=10)

@@ -65,7 +65,7 @@ def in_the_middle(store, n_tasks, action, monkeypatch):
         yield
 
 
-@pytest.mark.filterwarnings("ignore::ResourceWarning")
+@pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore:the Dask scheduler at .* does not answer")
 def test_a_dead_scheduler_and_a_restarted_one_are_named_and_the_run_goes_on(dask, tmp_path, monkeypatch):
     from distributed import Client
 

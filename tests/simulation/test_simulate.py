@@ -131,7 +131,11 @@ def test_single_precision_is_off_by_no_more_than_its_stated_error(ridge):
         ({"ensemble": ensemble(aggregation="median")}, sr.errors.ParameterError, "weighs members"),
         ({"nested": "no"}, sr.errors.ParameterError, "nested must be True or False"),
         ({"weights_from": "nowhere"}, sr.errors.ParameterError, "weights_from must be"),
-        ({"redraw": ("labels",)}, sr.errors.ParameterError, "redraw may hold"),
+        (
+            {"redraw": ("labels",)},
+            sr.errors.ParameterError,
+            'redraw must be "data", "teacher" or "subsets", got \'labels\'',
+        ),
         ({"redraw": ("subsets",)}, sr.errors.SubsetError, "strategy"),
         ({"n_features": 41}, sr.errors.ParameterError, "contradicts"),
         ({"ensemble": sr.Ensemble([0.5])}, sr.errors.SubsetError, "SubsetPlan"),

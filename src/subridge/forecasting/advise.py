@@ -19,7 +19,6 @@ from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from subridge.arrays.types import ArrayLike, FloatArray, Json, MatrixLike, Seed
-from subridge.datasets.tables.columns import require
 from subridge.datasets.tables.targets import TargetLike, Task
 from subridge.estimators.classifier import RidgeEnsembleClassifier
 from subridge.estimators.regressor import RidgeEnsembleRegressor
@@ -38,7 +37,7 @@ from subridge.forecasting.rule import choose_ridges, doubts, forecast_curve, rea
 from subridge.model.aggregation import Aggregation, Free, Mean, Scaled
 from subridge.model.checks import Shown, html_table, items_of, non_negative, one_number, positive_integer, truth, within
 from subridge.model.ensemble import Ensemble
-from subridge.model.errors import ParameterError, RidgePathWarning, SubridgeWarning, counted
+from subridge.model.errors import ParameterError, RidgePathWarning, SubridgeWarning, counted, require
 from subridge.results.numbers import interval, percent, plain
 from subridge.results.schemas import result_attributes
 from subridge.ridge.candidates import FRACTION, MEMBERS, SPREAD, Trial, affordable, choose_ensemble, offers

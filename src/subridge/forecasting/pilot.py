@@ -18,7 +18,6 @@ from sklearn.utils import check_array
 from subridge.arrays.machine import blas_threads
 from subridge.arrays.namespace import is_sparse
 from subridge.arrays.types import ArrayLike, BoolArray, FloatArray, IntArray, Json, MatrixLike, Seed, SparseMatrix
-from subridge.datasets.tables.columns import require
 from subridge.datasets.tables.targets import LEAST_ROWS, TargetLike, Task, missing_targets, read_target, target_rows
 from subridge.model.checks import (
     checked_seed,
@@ -39,6 +38,7 @@ from subridge.model.errors import (
     SubsetError,
     agreeing,
     counted,
+    require,
 )
 from subridge.model.subsets import Strategy
 from subridge.ridge.checks import rare_columns, warn_of_rows, warn_once

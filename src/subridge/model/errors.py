@@ -219,3 +219,9 @@ def listed(names: Iterable[str | int]) -> str:
     words = [str(name) for name in names]
     more = f" and {len(words) - 5} more" if len(words) > 5 else ""
     return ", ".join(words[:5]) + more
+
+
+def require(holds: object, message: str, kind: type[SubridgeError] = DataError) -> None:
+    """Refuse what a user gives unless a condition holds; the message says what is wrong and what can be done."""
+    if not holds:
+        raise kind(message)

@@ -17,11 +17,11 @@ from subridge.model.checks import (
     of_kind,
     one_of,
     positive_integer,
-    refuse_large,
+    refuse_large_entries,
     stream,
 )
 from subridge.model.ensemble import Ensemble, SubsetPlan, refuse_row_fractions
-from subridge.model.errors import DataError, ParameterError, RidgeError, SubsetError
+from subridge.model.errors import DataError, ParameterError, RidgeError, SubsetError, listed, require
 from subridge.model.subsets import Strategy
 
 # Purposes of random streams, the first coordinate of each; the others are the trial and the member or its count.
@@ -51,16 +51,22 @@ class ClassificationExperiment(Fingerprinted):
 
     def __post_init__(self) -> None:
         one_of("dtype", self.dtype, ("float64", "float32"))
-        if self.n_samples[-1] > len(self.features):
-            raise ParameterError(
-                f"n_samples asks for {self.n_samples[-1]} training samples but X has {len(self.features)}"
-            )
-        if self.ridges.ndim != 1 or not self.ridges.size:
-            raise ParameterError(f"ridges must be a list of numbers, got shape {self.ridges.shape}")
-        if self.ridges.min() < 0:
-            raise RidgeError(f"ridges must be at least 0 to train, got {self.ridges.min():g}")
-        if not all(self.plan_of(place, 0).selects_features for place in range(len(self.strategies))):
-            raise SubsetError("classification trains on subsets of features; projections are not supported")
+        require(
+            self.n_samples[-1] <= len(self.features),
+            f"n_samples asks for {self.n_samples[-1]} training samples but X has {len(self.features)}",
+            ParameterError,
+        )
+        require(
+            self.ridges.ndim == 1 and self.ridges.size > 0,
+            f"ridges must be a list of numbers, got shape {self.ridges.shape}",
+            ParameterError,
+        )
+        require(self.ridges.min() >= 0, f"ridges must be at least 0 to train, got {self.ridges.min():g}", RidgeError)
+        require(
+            all(self.plan_of(place, 0).selects_features for place in range(len(self.strategies))),
+            "classification trains on subsets of features; projections are not supported",
+            SubsetError,
+        )
 
     @property
     def has_noise(self) -> bool:
@@ -70,11 +76,6 @@ class ClassificationExperiment(Fingerprinted):
     def feature_scale(self) -> float:
         """Mean square of a feature, the unit in which a ridge counts as small."""
         return float(np.mean(self.features[:1000] ** 2))
-
-    @cached_property
-    def one_hot(self) -> FloatArray:
-        """Labels as rows of zeros and a one, shape (n, C)."""
-        return np.eye(len(self.classes))[self.labels]
 
     def order_of(self, trial: int) -> IntArray:
         """The training samples of a trial in their order, shape (P_max,); smaller training sets are its prefixes."""
@@ -100,35 +101,37 @@ def make_classification(
 ) -> ClassificationExperiment:
     """Turn the arguments of `simulate_classification` into an experiment."""
     X, X_test = _matrix("X", data[0]), _matrix("X_test", data[2])
-    if X.shape[1] != X_test.shape[1]:
-        raise DataError(f"X_test has {X_test.shape[1]} features but X has {X.shape[1]}")
+    require(X.shape[1] == X_test.shape[1], f"X_test has {X_test.shape[1]} features but X has {X.shape[1]}")
     classes, labels = np.unique(_labels("y", data[1], X), return_inverse=True)
     y_test = _labels("y_test", data[3], X_test)
-    unknown = np.setdiff1d(y_test, classes)
-    if unknown.size:
-        raise DataError(f"y_test has class {unknown[0]!r}, which y does not have")
-    if len(classes) < 2:
-        raise DataError("y must have at least two classes")
-    listed = [ensembles] if isinstance(ensembles, Ensemble) else items_of("ensemble", ensembles)
+    unknown = listed(np.setdiff1d(y_test, classes))
+    require(not unknown, f"y_test has classes that y does not have: {unknown}")
+    require(len(classes) > 1, "y must have at least two classes")
+    several = [ensembles] if isinstance(ensembles, Ensemble) else items_of("ensemble", ensembles)
     strategies = []
-    for ensemble in listed:
+    for ensemble in several:
         of_kind("ensemble", ensemble, Ensemble)
         refuse_row_fractions(ensemble, "simulate_classification")
-        if isinstance(ensemble.subsets, SubsetPlan) or not isinstance(ensemble.subsets, Strategy):
+        if not isinstance(ensemble.subsets, Strategy):
             raise SubsetError(
                 "every trial draws new subsets, so that an ensemble to classify needs a strategy, for example "
                 'sr.Ensemble(sr.subsets.Equal(n_members), aggregation="majority")'
             )
         strategies.append(ensemble.subsets)
     counts = [strategy.n_members for strategy in strategies]
-    if not counts or len(set(counts)) < len(counts):
-        raise ParameterError(f"ensembles must have different numbers of members, got {counts}; simulate them apart")
-    aggregation, names = listed[0].aggregation, {each.aggregation.name for each in listed}
-    if len(names) > 1 or not (aggregation.counts_votes or aggregation.adds_scores):
-        raise ParameterError(
-            'aggregation must be "majority" or "sum" to classify, the same for all ensembles, got '
-            f"{' and '.join(map(repr, sorted(names)))}"
-        )
+    require(
+        len(set(counts)) == len(counts) > 0,
+        f"ensembles must have different numbers of members, got {counts}; simulate them apart",
+        ParameterError,
+    )
+    aggregation = several[0].aggregation
+    names = {each.aggregation.name for each in several}
+    require(
+        len(names) == 1 and (aggregation.counts_votes or aggregation.adds_scores),
+        'aggregation must be "majority" or "sum" to classify, the same for all ensembles, got '
+        f"{' and '.join(map(repr, sorted(names)))}",
+        ParameterError,
+    )
     return ClassificationExperiment(
         features=X,
         labels=labels,
@@ -137,8 +140,8 @@ def make_classification(
         classes=tuple(str(name) for name in classes),
         strategies=tuple(strategies),
         aggregation=aggregation,
-        ridges=_common("ridge", listed) if ridges is None else np.atleast_1d(finite_array("ridges", ridges)),
-        readout_noises=_common("readout_noise", listed),
+        ridges=_common("ridge", several) if ridges is None else np.atleast_1d(finite_array("ridges", ridges)),
+        readout_noises=_common("readout_noise", several),
         n_samples=ascending_integers("n_samples", n_samples),
         n_trials=positive_integer("n_trials", n_trials, MOST_TRIALS),
         test_draws=positive_integer("test_draws", test_draws),
@@ -153,36 +156,36 @@ def _common(name: str, ensembles: Sequence[Ensemble]) -> FloatArray:
     tables = [np.atleast_2d(getattr(ensemble, name)) for ensemble in ensembles]
     values: FloatArray = tables[0][..., 0]
     for table in tables:
-        if values.ndim > 1 or len(table) != len(values) or (table != values[:, None]).any():
-            raise ParameterError(
-                f"{name} must be the same for all members and all ensembles to classify, got {table.tolist()}; a "
-                "leading axis sweeps it: values[:, None]"
-            )
+        require(
+            values.ndim == 1 and len(table) == len(values) and bool((table == values[:, None]).all()),
+            f"{name} must be the same for all members and all ensembles to classify, got {table.tolist()}; a leading "
+            "axis sweeps it: values[:, None]",
+            ParameterError,
+        )
     return values
 
 
 def _matrix(name: str, value: ArrayLike) -> FloatArray:
     array = finite_array(name, value)
-    if array.ndim != 2 or not array.size:
-        raise DataError(f"{name} must have shape (n_samples, n_features), got {array.shape}")
-    with np.errstate(over="ignore"):
-        refuse_large(name, float(np.vdot(array, array)))
+    require(array.ndim == 2 and array.size > 0, f"{name} must have shape (n_samples, n_features), got {array.shape}")
+    refuse_large_entries(name, array)
     return array
 
 
 def _labels(name: str, value: ArrayLike, X: FloatArray) -> IntArray:
-    if isinstance(value, np.ma.MaskedArray) and np.ma.getmaskarray(value).any():
-        raise DataError(f"{name} hides labels by a mask; drop those rows")
     try:
         array = np.asarray(value)
     except ValueError as error:
         raise DataError(f"{name} must hold one class per row: {error}") from error
-    if array.dtype.kind in "cmMV":
-        raise DataError(f"{name} has type {array.dtype}; classes are whole numbers or text")
-    if pandas.isna(array).any() or (array.dtype.kind == "f" and np.isinf(array).any()):
-        raise DataError(f"{name} has labels that are missing, NaN or infinite; drop those rows")
-    if array.dtype.kind == "O" and len({isinstance(each, str) for each in array.flat}) > 1:
-        raise DataError(f"{name} has numbers beside text; classes are all numbers or all text")
-    if array.shape != (len(X),):
-        raise DataError(f"{name} must have shape ({len(X)},), one class per row, got {array.shape}")
+    require(array.dtype.kind not in "cmMV", f"{name} has type {array.dtype}; classes are whole numbers or text")
+    missing = pandas.isna(array) | np.ma.getmask(value)
+    require(
+        not missing.any() and not (array.dtype.kind == "f" and np.isinf(array).any()),
+        f"{name} has labels that are missing, hidden by a mask, NaN or infinite; drop those rows",
+    )
+    require(
+        array.dtype.kind != "O" or len({isinstance(each, str) for each in array.flat}) < 2,
+        f"{name} has numbers beside text; classes are all numbers or all text",
+    )
+    require(array.shape == (len(X),), f"{name} must have shape ({len(X)},), one class per row, got {array.shape}")
     return array

@@ -4,7 +4,7 @@ import warnings
 from collections.abc import Callable, Iterator
 from concurrent.futures import CancelledError, Executor
 from contextlib import ExitStack, contextmanager, suppress
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from subridge.model.errors import ClusterError, WaitingWarning
 from subridge.simulation.executors import AHEAD
@@ -21,8 +21,8 @@ _LEAST = 8
 
 
 @contextmanager
-def on_cluster(where: "Client | str | None") -> Iterator[tuple[Executor, Callable[[], int], Callable[[int], None]]]:
-    """The executor of a client, or of the scheduler at an address; the tasks to hand out; and a look at the cluster.
+def on_cluster(where: "Client | str | None") -> Iterator[tuple[Executor, Callable[[int], int]]]:
+    """The executor of a client, or of the scheduler at an address, and a look at the cluster.
 
     A worker runs one task per thread of its own; tasks of a worker that dies are run elsewhere.
     """
@@ -32,6 +32,7 @@ def on_cluster(where: "Client | str | None") -> Iterator[tuple[Executor, Callabl
     except ImportError as error:
         raise ClusterError("a cluster needs Dask, which is not installed; pip install 'subridge[cluster]'") from error
     with ExitStack() as stack:
+        client: Any = where
         if isinstance(where, str):
             try:
                 client = stack.enter_context(Client(where, timeout=_PATIENCE))
@@ -43,16 +44,13 @@ def on_cluster(where: "Client | str | None") -> Iterator[tuple[Executor, Callabl
                     "`--tls-cert`, `--tls-key`) and an address tls://host:8786, and name the same certificates in "
                     "Dask's configuration here (distributed.comm.tls)"
                 ) from error
-        else:
-            assert where is not None
-            client = where
-        address = client.scheduler.address if client.scheduler is not None else "an unknown address"
-        said, looks, n_threads = set[str](), 0, 0
+        address = getattr(client.scheduler, "address", "an unknown address")
+        said = set[str]()
+        looks = n_threads = 0
 
-        def look(n_tasks: int) -> None:
+        def look(n_tasks: int) -> int:
             nonlocal looks, n_threads
             try:
-                assert client.scheduler is not None
                 workers = client.sync(client.scheduler.identity, callback_timeout=_ANSWER)["workers"]
             except (OSError, TimeoutError):
                 trouble = f"the Dask scheduler at {address} does not answer; check it, or interrupt the run"
@@ -66,14 +64,11 @@ def on_cluster(where: "Client | str | None") -> Iterator[tuple[Executor, Callabl
             if trouble and trouble not in said:
                 said.add(trouble)
                 warnings.warn(trouble, WaitingWarning, stacklevel=2)
-
-        def window() -> int:  # as of the last look: a scheduler that has stopped would never answer
             return max(_LEAST, AHEAD * n_threads)
 
         pool = client.get_executor(pure=False)
         try:
-            look(0)
-            yield pool, window, look
+            yield pool, look
         except KilledWorker as error:
             raise ClusterError(
                 f"a task killed several workers in a row ({error}), perhaps for want of memory; give workers more of "

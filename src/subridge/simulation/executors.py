@@ -65,15 +65,15 @@ def perform(
     if not isinstance(executor, int | Executor):
         from subridge.simulation.dask import on_cluster
 
-        with on_cluster(scheduler if executor is None else executor) as (cluster, window, look):
-            yield from _performed(cluster, key, work, tasks, window, look)
+        with on_cluster(executor or scheduler) as (cluster, look):
+            yield from _performed(cluster, key, work, tasks, look)
         return
     try:
         # An executor that was handed over is its owner's to end.
         own = ChildPool(executor, key, work) if isinstance(executor, int) else nullcontext(executor)
         with own as pool:
-            n_workers = getattr(pool, "_max_workers", None) or _UNKNOWN_WORKERS
-            yield from _performed(pool, key, work, tasks, lambda: AHEAD * n_workers)
+            window = AHEAD * (getattr(pool, "_max_workers", None) or _UNKNOWN_WORKERS)
+            yield from _performed(pool, key, work, tasks, lambda n_pending: window)
     except (BrokenExecutor, CancelledError) as error:
         raise ClusterError(
             f"a worker process died, or the executor lost tasks ({type(error).__name__}: {error}). A script must start "
@@ -84,18 +84,14 @@ def perform(
 
 
 def _performed(
-    pool: Executor,
-    key: str,
-    work: Work,
-    tasks: Iterable[range],
-    window: Callable[[], int],
-    look: Callable[[int], None] | None = None,
+    pool: Executor, key: str, work: Work, tasks: Iterable[range], look: Callable[[int], int]
 ) -> Iterator[tuple[range, TrialArrays]]:
-    """Hand out tasks, at most `window` at a time; a cluster is looked at every second."""
+    """Hand out tasks; every second `look` is told how many are handed out, and says how many may be."""
     looked = time.monotonic()
+    window = look(0)
     left = iter(tasks)
     pending = dict[Future[Any], tuple[range, bool]]()
-    lacking, knowing = set[str](), set[str]()  # workers that asked for the work, and those that have used it
+    lacking = set[str]()  # workers that asked for the work
 
     def submit(task: range, carries_work: bool = False) -> None:
         try:
@@ -109,13 +105,13 @@ def _performed(
     _remember(key, work)  # for threads of this process
     try:
         while True:
-            for task in islice(left, max(0, window() - len(pending))):
+            for task in islice(left, max(0, window - len(pending))):
                 submit(task)
             if not pending:
                 return
             done, _ = wait(pending, _LOOK, return_when=FIRST_COMPLETED)
-            if look is not None and time.monotonic() > looked + _LOOK:
-                look(len(pending))
+            if time.monotonic() > looked + _LOOK:
+                window = look(len(pending))
                 looked = time.monotonic()
             for future in done:
                 task, _ = pending.pop(future)
@@ -131,14 +127,14 @@ def _performed(
                 if values is None:
                     lacking.add(worker)
                     n_sent = sum(carries_work for _, carries_work in pending.values())
-                    submit(task, carries_work=worker not in knowing and n_sent < len(lacking - knowing))
+                    submit(task, carries_work=n_sent < len(lacking))
                 else:
-                    knowing.add(worker)
+                    lacking.discard(worker)
                     yield task, values
     finally:
         _works.pop(key, None)
-        for future in pending if look is None else ():
-            future.cancel()  # a cluster's are cancelled together, by `on_cluster`
+        for future in pending:
+            future.cancel()
 
 
 def run_task(key: str, task: range, work: Work | None = None) -> tuple[str, TrialArrays | None]:
@@ -185,20 +181,23 @@ class ChildPool(ProcessPoolExecutor):
         self.n_processes = n_processes
         self._guard: subprocess.Popen[str] | None = None
         if os.name == "posix":
-            command, unheard = [sys.executable, "-S", "-E", "-c", _GUARD], subprocess.DEVNULL
             # In a session of its own, where Ctrl-C at a terminal does not reach it.
             self._guard = subprocess.Popen(
-                command, stdin=subprocess.PIPE, stdout=unheard, stderr=unheard, text=True, start_new_session=True
+                [sys.executable, "-S", "-E", "-c", _GUARD],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,
+                text=True,
+                start_new_session=True,
             )
 
     def submit(self, work: Callable[_P, _T], /, *arguments: _P.args, **named: _P.kwargs) -> Future[_T]:
         """Hand out work; a process is started for it unless one is free or all are."""
         with _starting_children():
             future = super().submit(work, *arguments, **named)
-        if self._guard is not None and self._guard.stdin is not None:
+        if self._guard is not None:
             with suppress(BrokenPipeError):  # someone killed the guard; the threads are left
-                self._guard.stdin.write(" ".join(map(str, self._children())) + "\n")
-                self._guard.stdin.flush()
+                print(*self._children(), file=self._guard.stdin, flush=True)
         return future
 
     def __exit__(self, kind: type | None, error: BaseException | None, trace: TracebackType | None) -> None:

@@ -6,10 +6,10 @@ from functools import cached_property
 import numpy as np
 
 from subridge.arrays.types import FloatArray, IntArray, Seed
-from subridge.model.checks import Fingerprinted, of_kind, one_of, positive_integer, stream
+from subridge.model.checks import Fingerprinted, fingerprint, of_kind, one_of, positive_integer, stream
 from subridge.model.covariance import MOST_FEATURES
 from subridge.model.ensemble import Ensemble, SubsetPlan
-from subridge.model.errors import ParameterError, RidgeError, SubsetError, counted
+from subridge.model.errors import ParameterError, RidgeError, SubsetError, counted, require
 from subridge.model.problem import EquicorrelatedProblem, Problem
 from subridge.model.subsets import Strategy
 
@@ -40,14 +40,14 @@ class GaussianExperiment(Fingerprinted):
     def __post_init__(self) -> None:
         one_of("dtype", self.dtype, ("float64", "float32"))
         one_of("weights_from", self.weights_from, ("theory", "left_out"))
-        unknown = [word for word in self.redraw if not (isinstance(word, str) and word in _REDRAWABLE)]
-        if unknown:
-            raise ParameterError(f"redraw may hold {', '.join(_REDRAWABLE)}, got {unknown[0]!r}")
-        if not self.ensemble.aggregation.is_linear:
-            raise ParameterError(
-                f"simulate weighs members, got aggregation={self.ensemble.aggregation.name!r}; "
-                'use "mean", "scaled", "simplex" or "free"'
-            )
+        for word in self.redraw:
+            one_of("redraw", word, _REDRAWABLE)
+        require(
+            self.ensemble.aggregation.is_linear,
+            f"simulate weighs members, got aggregation={self.ensemble.aggregation.name!r}; "
+            'use "mean", "scaled", "simplex" or "free"',
+            ParameterError,
+        )
         redrawn = [word for word in ("teacher", "subsets") if word in self.redraw]
         if self.is_weighted and self.weights_from == "theory" and redrawn:
             raise ParameterError(
@@ -64,32 +64,33 @@ class GaussianExperiment(Fingerprinted):
                 f"label_noise must be a scalar to simulate, got shape {self.problem.label_noise.shape}"
             )
         f = self.ensemble.row_fractions
-        if (
-            f is not None
-            and (abs(f - np.outer(np.diagonal(f), np.diagonal(f)))[~np.eye(len(f), dtype=bool)] > 1e-9).any()
-        ):
-            raise ParameterError(
-                "simulate draws the rows of each member independently, so that overlaps are products of fractions; "
-                f"give the {len(f)} fractions as row_fractions, without overlaps"
-            )
-        if self.ridge_table.min() < 0:
-            raise RidgeError(f"ridge must be at least 0 to train, got {self.ridge_table.min():g}")
-        if self.ensemble.readout_noise.ndim > 2:
-            raise ParameterError("readout_noise may have one leading axis to sweep it, got more")
-        plan = self.plan_of(0)
-        if plan.n_features != self.n_features:
-            raise SubsetError(
-                f"the subsets are of {counted(plan.n_features, 'feature')} but the problem has {self.n_features}"
-            )
+        if f is not None:
+            own = np.diagonal(f)
+            if (abs(np.triu(f - np.outer(own, own), 1)) > 1e-9).any():
+                raise ParameterError(
+                    "simulate draws the rows of each member independently, so that overlaps are products of fractions; "
+                    f"give the {len(f)} fractions as row_fractions, without overlaps"
+                )
+        require(
+            self.ridge_table.min() >= 0,
+            f"ridge must be at least 0 to train, got {self.ridge_table.min():g}",
+            RidgeError,
+        )
+        require(
+            self.ensemble.readout_noise.ndim < 3,
+            "readout_noise may have one leading axis to sweep it, got more",
+            ParameterError,
+        )
+        M = self.plan_of(0).n_features
+        require(
+            self.n_features == M,
+            f"the subsets are of {counted(M, 'feature')} but the problem has {self.n_features}",
+            SubsetError,
+        )
 
     def fingerprint(self) -> str:
         """Digest of all that the numbers depend on; cards of one kind draw the same samples."""
-        kind = self.device.partition(":")[0]
-        return super().fingerprint() if kind == self.device else replace(self, device=kind).fingerprint()
-
-    @property
-    def n_members(self) -> int:
-        return self.ensemble.n_members
+        return fingerprint(replace(self, device=self.device.partition(":")[0]))
 
     @property
     def is_weighted(self) -> bool:
@@ -99,32 +100,39 @@ class GaussianExperiment(Fingerprinted):
     @cached_property
     def finite_problem(self) -> Problem:
         """The problem at M features, with the teacher of the fixed stream where one has to be drawn."""
-        given = self.problem
-        return given if isinstance(given, Problem) else given.realise(self.n_features, stream(self.seed, TEACHER))
+        problem = self.problem
+        return problem if isinstance(problem, Problem) else problem.realise(self.n_features, stream(self.seed, TEACHER))
 
     @cached_property
     def ridge_table(self) -> FloatArray:
         """λ of every sweep value and member, shape (n_ridges, k)."""
-        if self.ridges is None and self.ensemble.ridge.ndim > 1:
-            raise ParameterError("ensemble.ridge has leading axes; give the sweep as ridges= instead")
+        require(
+            self.ridges is not None or self.ensemble.ridge.ndim < 2,
+            "ensemble.ridge has leading axes; give the sweep as ridges= instead",
+            ParameterError,
+        )
         table = np.atleast_2d(self.ensemble.ridge) if self.ridges is None else self.ridges
         table = table[:, None] if table.ndim == 1 else table
-        if table.ndim != 2 or not table.size or table.shape[1] not in (1, self.n_members):
-            raise ParameterError(f"ridges must have shape (n,) or (n, {self.n_members}), got {table.shape}")
-        return np.repeat(table, self.n_members // table.shape[1], axis=1)
+        k = self.ensemble.n_members
+        require(
+            table.ndim == 2 and table.size > 0 and table.shape[1] in (1, k),
+            f"ridges must have shape (n,) or (n, {k}), got {table.shape}",
+            ParameterError,
+        )
+        return np.repeat(table, k // table.shape[1], axis=1)
 
     @cached_property
     def noise_table(self) -> FloatArray:
         """η of every sweep value and member, shape (n_noises, k)."""
         table = np.atleast_2d(self.ensemble.readout_noise)
-        return np.repeat(table, self.n_members // table.shape[1], axis=1)
+        return np.repeat(table, self.ensemble.n_members // table.shape[1], axis=1)
 
     @cached_property
-    def feature_variance(self) -> float:
+    def feature_scale(self) -> float:
         """Mean variance of a feature, the unit in which a ridge counts as small."""
-        problem = self.finite_problem
-        signal, noise = problem.signal_covariance, problem.noise_covariance
-        return float(signal.variances_of_features().mean() + noise.variances_of_features().mean())
+        signal = self.finite_problem.signal_covariance.variances_of_features()
+        noise = self.finite_problem.noise_covariance.variances_of_features()
+        return float(signal.mean() + noise.mean())
 
     @cached_property
     def has_feature_noise(self) -> bool:
@@ -151,10 +159,10 @@ class GaussianExperiment(Fingerprinted):
 
     def plan_of(self, trial: int) -> SubsetPlan:
         """The subsets of a trial."""
-        if isinstance(self.ensemble.subsets, Strategy) and not isinstance(self.ensemble.subsets, SubsetPlan):
-            where = (SUBSETS, trial) if "subsets" in self.redraw else (SUBSETS,)
-            return self.ensemble.subsets.draw(self.n_features, stream(self.seed, *where))
-        return self.ensemble.plan
+        if not isinstance(self.ensemble.subsets, Strategy):
+            return self.ensemble.plan
+        where = (SUBSETS, trial) if "subsets" in self.redraw else (SUBSETS,)
+        return self.ensemble.subsets.draw(self.n_features, stream(self.seed, *where))
 
 
 def feature_count(problem: Problem | EquicorrelatedProblem, ensemble: Ensemble, n_features: int | None) -> int:

@@ -38,44 +38,43 @@ def bytes_of_arrays(value: Any) -> int:
     return sum(map(bytes_of_arrays, value)) if isinstance(value, tuple | list) else 0
 
 
-def _of_member(
-    e: GaussianExperiment | ClassificationExperiment, N: int, ridges: tuple[float, ...], rhs: int, scale: float
-) -> int:
+def _of_member(e: GaussianExperiment | ClassificationExperiment, N: int, ridges: tuple[float, ...], rhs: int) -> int:
     """Numbers that a member of N features and `rhs` targets holds while it is trained: data, matrices, solutions."""
-    P, n_sizes = e.n_samples[-1], len(e.n_samples)
     at_once = 1 if e.device == "cpu" else len(ridges)  # LAPACK takes ridges one by one, a card all together
-    ordinary, n_dual, segments = plan_curve(e.n_samples, N, ridges, scale=scale)
+    ordinary, n_dual, segments = plan_curve(e.n_samples, N, ridges, scale=e.feature_scale)
     dual = e.n_samples[n_dual - 1] if n_dual else 0
     largest = max(dual, N if (segments and dual < N) or len(ordinary) < len(ridges) else 0)
     # A Gram matrix, and for each ridge a copy that becomes the factor, and another while it is solved.
     matrices = (1 + 2 * at_once) * largest**2
-    return 3 * P * N + matrices + n_sizes * rhs * (2 * len(ridges) * N + 5 * largest)
+    solutions = len(e.n_samples) * rhs * (2 * len(ridges) * N + 5 * largest)
+    return 3 * e.n_samples[-1] * N + matrices + solutions
 
 
 def bytes_per_trial(e: GaussianExperiment) -> int:
     """Peak memory of a Gaussian trial: while its data are drawn, a member is trained, or errors are formed."""
-    P, M, plan, problem = e.n_samples[-1], e.n_features, e.plan_of(0), e.finite_problem
-    n_noises = len(e.noise_table)
+    P = e.n_samples[-1]
+    M = e.n_features
+    plan = e.plan_of(0)
     n_points = len(e.ridge_table) * len(e.n_samples) * len(e.noise_table)
     # The predictor of the ensemble, and with pairs those of its members.
-    vectors = n_points * (1 + e.n_members * e.pairs) * M
-    rhs = min(n_noises, 2)  # right-hand sides of a member: labels, and noise when it is swept
+    vectors = n_points * (1 + e.ensemble.n_members * e.pairs) * M
+    rhs = min(len(e.noise_table), 2)  # right-hand sides of a member: labels, and noise when it is swept
     members = {(int(N), tuple(e.ridge_table[:, r].tolist())) for r, N in enumerate(plan.subset_sizes)}
-    training = max(_of_member(e, N, ridges, rhs, e.feature_variance) + 2 * n_points * N for N, ridges in members)
+    training = max(_of_member(e, N, ridges, rhs) + 2 * n_points * N for N, ridges in members)
     # Errors, what covariances make of them in steps, and products before they are summed; residuals beside.
     residuals = 4 * n_points * P // min(len(e.n_samples), _SIZES)
     # White noise, features, and the copies that colouring passes through; noise of features has its own.
-    copies = 4 + isinstance(problem.signal_covariance, Autoregressive) + 2 * e.has_feature_noise
+    covariances = e.finite_problem.signal_covariance, e.finite_problem.noise_covariance
+    copies = 4 + isinstance(covariances[0], Autoregressive) + 2 * e.has_feature_noise
     peak = max(copies * P * M, P * M + max(vectors + training, 5 * vectors + residuals))
     # What does not grow with trials: roots of covariances, projections that are drawn, normals in double precision.
-    covariances = problem.signal_covariance, problem.noise_covariance
-    standing = 20 * sum(each.n_features**2 for each in covariances if isinstance(each, Dense))
+    standing = 20 * M**2 * sum(isinstance(each, Dense) for each in covariances)
     if not plan.selects_features and not isinstance(e.ensemble.subsets, SubsetPlan):
         # Each is scaled, checked and made unchangeable, one after the other.
-        standing += 8 * M * (int(plan.subset_sizes.sum()) + 3 * int(plan.subset_sizes.max()))
+        standing += 8 * M * int(plan.subset_sizes.sum() + 3 * plan.subset_sizes.max())
     if e.dtype == "float32" and e.device == "cpu":
         standing += 8 * P * M
-    return int(_SLACK * (8 if e.dtype == "float64" else 4) * peak) + standing + _SMALL
+    return int(_SLACK * np.dtype(e.dtype).itemsize * peak) + standing + _SMALL
 
 
 def trials_at_once(e: GaussianExperiment, budget: int) -> int:
@@ -87,15 +86,16 @@ def trials_at_once(e: GaussianExperiment, budget: int) -> int:
 def bytes_of_votes(e: ClassificationExperiment) -> int:
     """What one trial keeps while its members vote: counts and sums of scores at every ridge, noise and size."""
     entries = len(e.ridges) * len(e.n_samples) * len(e.classes) * len(e.test_features) * e.test_draws
-    return entries * ((4 * len(e.readout_noises) if e.aggregation.counts_votes else 0) + 8 * (1 + e.has_noise))
+    return entries * (4 * len(e.readout_noises) * e.aggregation.counts_votes + 8 * (1 + e.has_noise))
 
 
 def bytes_of_member(e: ClassificationExperiment, N: int) -> int:
     """What one member of N features needs while it is trained and scored, at its peak."""
-    P, n_test, rhs = e.n_samples[-1], len(e.test_features), len(e.classes) * (1 + e.has_noise)
-    numbers = _of_member(e, N, tuple(e.ridges.tolist()), rhs, e.feature_scale) + 3 * n_test * N + 3 * rhs * P
+    n_test = len(e.test_features)
+    rhs = len(e.classes) * (1 + e.has_noise)
+    numbers = _of_member(e, N, tuple(e.ridges.tolist()), rhs) + 3 * n_test * N + 3 * rhs * e.n_samples[-1]
     if e.device != "cpu":
-        numbers += N**2 + 5 * rhs * (N + P)
+        numbers += N**2 + 5 * rhs * (N + e.n_samples[-1])
     scores = 4 * len(e.n_samples) * rhs * n_test + e.has_noise * e.test_draws * len(e.classes) * n_test
     return int(_SLACK * 8 * (numbers + scores))
 
@@ -111,14 +111,17 @@ def bytes_to_classify(e: ClassificationExperiment) -> int:
     copied = e.device != "cpu" or e.dtype != "float64"
     labels = len(e.features) * len(e.classes)
     numbers = copied * (e.features.size + e.test_features.size) + labels
-    data = (8 if e.dtype == "float64" else 4) * numbers + 8 * labels
+    data = np.dtype(e.dtype).itemsize * numbers + 8 * labels
     return bytes_of_votes(e) + bytes_of_largest_member(e) + data
 
 
 def batches_to_classify(e: ClassificationExperiment, budget: int) -> tuple[int, int]:
     """How many trials vote at once, and the bytes that members worked on together may take, within a budget."""
-    votes, member = bytes_of_votes(e), bytes_of_largest_member(e)
+    votes = bytes_of_votes(e)
+    member = bytes_of_largest_member(e)
     left = budget - bytes_to_classify(e) + votes + member  # by the data
     # A card gets half for the votes of many trials, the rest for the members they come from.
-    trials = 1 if e.device == "cpu" else max(1, min(e.n_trials, left // 2 // votes))
-    return trials, max(member, min(left - trials * votes, _ENOUGH_ON_A_CPU if e.device == "cpu" else _ENOUGH_ON_A_CARD))
+    if e.device == "cpu":
+        return 1, max(member, min(left - votes, _ENOUGH_ON_A_CPU))
+    trials = max(1, min(e.n_trials, left // 2 // votes))
+    return trials, max(member, min(left - trials * votes, _ENOUGH_ON_A_CARD))

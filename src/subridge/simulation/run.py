@@ -13,15 +13,8 @@ import numpy as np
 import xarray as xr
 
 from subridge import __version__
-from subridge.arrays.machine import (
-    available_memory,
-    blas_threads,
-    device_name_problem,
-    device_problem,
-    free_memory,
-    release,
-)
-from subridge.model.checks import positive_integer, truth
+from subridge.arrays.machine import blas_threads, device_name_problem, device_problem, free_memory, release
+from subridge.model.checks import of_kind, positive_integer, refuse_beyond_memory, truth
 from subridge.model.errors import (
     BudgetError,
     ClusterError,
@@ -115,14 +108,13 @@ class Run:
     threads: int | None = None
 
     def __post_init__(self) -> None:
-        for name in ("memory", "block", "threads"):
+        for name, most in {"memory": None, "block": None, "threads": 10**4}.items():
             value = getattr(self, name)
             if value is not None:
-                object.__setattr__(self, name, positive_integer(name, value, 10**4 if name == "threads" else None))
-        for name in ("device", "scheduler"):
-            value = getattr(self, name)
-            if not (isinstance(value, str) and value) and not (value is None and name == "scheduler"):
-                raise ParameterError(f"{name} must be text, got {value!r}")
+                object.__setattr__(self, name, positive_integer(name, value, most))
+        of_kind("device", self.device, str)
+        if self.scheduler is not None and not (isinstance(self.scheduler, str) and self.scheduler):
+            raise ParameterError(f"scheduler must be an address, got {self.scheduler!r}")
         if self.executor is not None and self.scheduler is not None:
             raise ParameterError("give either executor= or scheduler=, not both: each says where the tasks go")
         if isinstance(self.executor, int):
@@ -135,8 +127,6 @@ class Run:
                 f"dask.distributed.Client, got {self.executor!r}"
             )
         if self.store is not None:
-            if not isinstance(self.store, str | Path) or not str(self.store):
-                raise ParameterError(f"store must be a path, got {self.store!r}")
             place_of(self.store)  # refuses addresses
         problem = device_problem(self.device) if self._is_here else device_name_problem(self.device)
         if problem is not None:
@@ -155,9 +145,9 @@ class Run:
 
 def checked_run(run: Run | None) -> Run:
     """The run that an experiment was given, or the plain one."""
-    if run is not None and not isinstance(run, Run):
-        raise ParameterError(f"run must be a Run, got {type(run).__name__}")
-    return run or Run()
+    run = Run() if run is None else run
+    of_kind("run", run, Run)
+    return run
 
 
 class Engine(NamedTuple):
@@ -235,20 +225,21 @@ def conduct(engine: Engine, experiment: Any, run: Run, *, progress: bool) -> xr.
     if run._is_here:  # counted once for all tasks, and judged before anything large is made or written
         job = replace(job, memory=job.memory_here())
         job.plan()
-    layout, n_trials = engine.layout(experiment), experiment.n_trials
-    needed, free = layout.nbytes, available_memory()
-    if needed > free // 2:
-        raise BudgetError(
-            f"the results of {n_trials:,} trials take {needed / 2**30:,.2f} GiB here, and may take half of the "
-            f"{free / 2**30:,.2f} GiB that are free; ask for fewer trials, n_samples or ridges, or for no pairs"
-        )
+    layout = engine.layout(experiment)
+    n_trials = experiment.n_trials
+    refuse_beyond_memory(
+        f"the result of {n_trials:,} trials, and as much again to work with it,",
+        2 * layout.nbytes,
+        "ask for fewer trials, n_samples or ridges, or for no pairs",
+    )
     usual = -(-n_trials // _TASKS) if experiment.device == "cpu" else _TRIALS_ON_A_CARD
-    block, store = min(run.block or usual, n_trials), None
+    block = min(run.block or usual, n_trials)
+    store = None
     if run.store is not None:
         # The fingerprint of a single trial: a store may have fewer trials, or more, of which common ones are equal.
         store = TaskStore(run.store, replace(experiment, n_trials=1).fingerprint(), block, _ANOTHER)
         block = store.block
-    left = dict.fromkeys(range(start, min(start + block, n_trials)) for start in range(0, n_trials, block))
+    left = dict.fromkeys(range(n_trials)[start : start + block] for start in range(0, n_trials, block))
     n_tasks = len(left)
     arrays = {str(name): np.full(each.shape, np.nan) for name, each in layout.items()}
 
@@ -273,13 +264,15 @@ def conduct(engine: Engine, experiment: Any, run: Run, *, progress: bool) -> xr.
 
     if store is not None:
         read(store)
-    bar = ProgressBar("trials", n_tasks, n_tasks - len(left), show=truth("progress", progress) and bool(left))
-    words, kept = "no tasks are kept", "; with Run(store=), or --store, finished tasks would be"
+    bar = ProgressBar("trials", n_tasks, truth("progress", progress) and bool(left), n_tasks - len(left))
+    kept = "nothing is kept; with Run(store=), or --store, finished tasks would be"
     if store is not None:
-        words, kept = "finished tasks are kept", f" in {store.path}; the same call goes on with the others"
-        kept += " (with subridge simulate: add --resume)"
+        kept = (
+            f"finished tasks are kept in {store.path}; the same call goes on with the others (with subridge simulate: "
+            "add --resume)"
+        )
     lasts = run._is_serial and engine.bytes_needed(experiment) >= _LARGE
-    watch = ended_by_interruption(f"interrupted: {words}{kept}") if lasts else nullcontext()
+    watch = ended_by_interruption(f"interrupted: {kept}") if lasts else nullcontext()
     try:
         with bar, watch:
             while left:
@@ -296,10 +289,10 @@ def conduct(engine: Engine, experiment: Any, run: Run, *, progress: bool) -> xr.
                     read(store)
                     bar.move(n_before - len(left))
     except (KeyboardInterrupt, ClusterError) as error:
-        kept = f"{n_tasks - len(left) if store else 0} of {n_tasks} tasks are kept{kept}"
+        done = f"{n_tasks - len(left)} of {n_tasks} tasks are finished; {kept}"
         if isinstance(error, ClusterError):
-            raise ClusterError(f"{error}. {kept}") from error
-        raise InterruptedRun(f"interrupted: {kept}") from error
+            raise ClusterError(f"{error}. {done}") from error
+        raise InterruptedRun(f"interrupted: {done}") from error
     return layout.copy(data=arrays)
 
 

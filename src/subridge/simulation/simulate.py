@@ -151,7 +151,7 @@ def _curves(e: GaussianExperiment) -> xarray.Dataset:
         n_samples=e.n_samples,
         ridges=None if e.ridges is None else e.ridge_table,
         readout_noises=e.noise_table if e.ensemble.readout_noise.ndim == 2 else None,
-        n_members=e.n_members,
+        n_members=e.ensemble.n_members,
         also=("pairs",) * e.pairs + ("member_weights",) * e.is_weighted,
         attributes={
             "experiment": describe(e),

@@ -1,6 +1,7 @@
 """Gaussian trials: draw data, train every member along its learning curve, and form exact risks."""
 
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import groupby
 from typing import cast
 
@@ -19,19 +20,18 @@ from subridge.simulation.gaussian import FEATURE_NOISE, LABEL_NOISE, READOUT_NOI
 from subridge.theory.predict import risk
 
 
-def run_trials(experiment: GaussianExperiment, trials: list[int], batch_size: int) -> dict[str, FloatArray]:
+def run_trials(e: GaussianExperiment, trials: list[int], batch_size: int) -> dict[str, FloatArray]:
     """Run trials, at most `batch_size` at once; the arrays are those of `curves_of_batch`."""
     runs = [trials]
-    if batch_size > 1 and "subsets" in experiment.redraw:  # a batch needs subsets of the same sizes
-        grouped = groupby(trials, key=lambda trial: tuple(experiment.plan_of(trial).subset_sizes))
-        runs = [list(group) for _, group in grouped]
-    training_sets = {0: experiment.n_samples}
-    if not experiment.nested:  # every size has its own streams, whatever the others are, and is a curve of one point
-        training_sets = {P: (P,) for P in experiment.n_samples}
+    if batch_size > 1 and "subsets" in e.redraw:  # a batch needs subsets of the same sizes
+        runs = [list(group) for _, group in groupby(trials, lambda trial: tuple(e.plan_of(trial).subset_sizes))]
+    training_sets = {0: e.n_samples}
+    if not e.nested:  # every size has its own streams, whatever the others are, and is a curve of one point
+        training_sets = {P: (P,) for P in e.n_samples}
     parts = []
     for batch in (part.tolist() for run in runs for part in np.array_split(run, -(-len(run) // batch_size))):
         curves = [
-            curves_of_batch(experiment, draw_batch(experiment, batch, sizes[-1], number), sizes)
+            curves_of_batch(e, draw_batch(e, batch, sizes[-1], number), sizes)
             for number, sizes in training_sets.items()
         ]
         parts.append({name: np.concatenate([curve[name] for curve in curves], axis=3) for name in curves[0]})
@@ -63,16 +63,17 @@ class Batch:
             plan.add_lifted(r, weights[trials], into[trials])
 
 
-def draw_batch(experiment: GaussianExperiment, trials: list[int], n_rows: int, training_set: int = 0) -> Batch:
+def draw_batch(e: GaussianExperiment, trials: list[int], n_rows: int, training_set: int = 0) -> Batch:
     """Draw data, teachers and subsets of some trials, P = `n_rows` samples each, from the streams of each trial.
 
     Training sets that are prefixes of one another share the number `training_set`.
     """
-    e, problem = experiment, experiment.finite_problem
+    problem = e.finite_problem
+
+    drawn = trials if "data" in e.redraw else [0] * len(trials)
 
     def normals(purpose: int, *shape: int) -> Array:
-        where: list[tuple[int, ...]] = [(purpose, trial if "data" in e.redraw else 0, training_set) for trial in trials]
-        return stacked_normals(e.seed, where, shape, e.device, e.dtype)
+        return stacked_normals(e.seed, [(purpose, trial, training_set) for trial in drawn], shape, e.device, e.dtype)
 
     features = problem.signal_covariance.colour(normals(SIGNAL, n_rows, problem.signal_covariance.white_size))
     teachers = like(np.stack([e.teacher_of(trial) for trial in trials]) / np.sqrt(e.n_features), features)
@@ -85,12 +86,12 @@ def draw_batch(experiment: GaussianExperiment, trials: list[int], n_rows: int, t
     readout = None
     if e.noise_table.any() or len(e.noise_table) > 1:
         # Samples before members, so that training sets of any length agree on their common samples.
-        readout = namespace_of(features).permute_dims(normals(READOUT_NOISE, n_rows, e.n_members), (0, 2, 1))
+        readout = namespace_of(features).permute_dims(normals(READOUT_NOISE, n_rows, e.ensemble.n_members), (0, 2, 1))
     plans = [e.plan_of(trial) for trial in (trials if "subsets" in e.redraw else trials[:1])]
     return Batch(features, labels, readout, teachers, plans, trials)
 
 
-def train_member(experiment: GaussianExperiment, batch: Batch, sizes: tuple[int, ...], r: int) -> Array:
+def train_member(e: GaussianExperiment, batch: Batch, sizes: tuple[int, ...], r: int) -> Array:
     """ŵ_r/√N_r, the coefficients of a member on its own features, shape (B, n_ridges, n_sizes, n_noises, N_r).
 
     Readout noise is linear: weights for the labels y - η ξ are those for y less η times those for ξ. When η is swept,
@@ -98,34 +99,36 @@ def train_member(experiment: GaussianExperiment, batch: Batch, sizes: tuple[int,
     """
     xp = namespace_of(batch.features)
     root = float(np.sqrt(batch.plans[0].subset_sizes[r]))
-    targets, etas = batch.labels[:, None, :], experiment.noise_table[:, r]
+    etas = e.noise_table[:, r]
+    targets = batch.labels[:, None, :]
     if batch.readout is not None:
         noise = batch.readout[:, r : r + 1, :]
         targets = targets - float(etas[0]) * noise if len(etas) == 1 else xp.concat([targets, noise], axis=1)
-    ridges, scale = experiment.ridge_table[:, r].tolist(), experiment.feature_variance
+    train = partial(weights_along_curve, ridges=e.ridge_table[:, r].tolist(), scale=e.feature_scale)
     F = batch.measure(r) / root
-    if experiment.ensemble.row_fractions is None:
-        weights = weights_along_curve(F, targets, sizes, ridges, scale=scale) / root
+    if e.ensemble.row_fractions is None:
+        weights = train(F, targets, sizes) / root
     else:  # every size has rows of its own, and is a curve of one point
         points = []
         for P in sizes:
-            seen = [(experiment.row_sets_of(trial, P) or [])[r] for trial in batch.trials]
+            seen = [(e.row_sets_of(trial, P) or [])[r] for trial in batch.trials]
             own = xp.stack([select_rows(F[b], index) for b, index in enumerate(seen)])
             labels = xp.stack([take_last(targets[b], index) for b, index in enumerate(seen)])
-            points.append(weights_along_curve(own, labels, (len(seen[0]),), ridges, scale=scale))
+            points.append(train(own, labels, (len(seen[0]),)))
         weights = xp.concat(points, axis=2) / root
     if len(etas) > 1:
         weights = weights[..., :1, :] - like(etas[:, None], weights) * weights[..., 1:, :]
     return weights
 
 
-def curves_of_batch(experiment: GaussianExperiment, batch: Batch, sizes: tuple[int, ...]) -> dict[str, FloatArray]:
+def curves_of_batch(e: GaussianExperiment, batch: Batch, sizes: tuple[int, ...]) -> dict[str, FloatArray]:
     """Curves of an ensemble whose members are trained at every size (a prefix of the batch) and at every ridge.
 
     ``risk`` and ``training_error`` have shape (B, n_ridges, n_noises, n_sizes), ``member_weights`` one more axis of
     length k, and ``pairs`` two.
     """
-    e, xp, k, example = experiment, namespace_of(batch.features), experiment.n_members, batch.features
+    xp = namespace_of(batch.features)
+    k = e.ensemble.n_members
     shape = (len(batch.labels), len(e.ridge_table), len(sizes), len(e.noise_table))
     member_weights = np.full((*shape, k), 1 / k)
     aggregation = cast(LinearAggregation, e.ensemble.aggregation)  # the experiment has checked it
@@ -139,9 +142,9 @@ def curves_of_batch(experiment: GaussianExperiment, batch: Batch, sizes: tuple[i
     elif e.is_weighted:
         for b in range(len(batch.labels)):
             member_weights[b] = _weights_of_trial(e, aggregation, batch, b, sizes)
-    weights = like(member_weights, example)
+    weights = like(member_weights, batch.features)
     # The ensemble, and if pairs are asked for each of its members.
-    predictors = xp.zeros((*shape, 1 + k * e.pairs, e.n_features), dtype=example.dtype, device=device_of(example))
+    predictors = xp.zeros((*shape, 1 + k * e.pairs, e.n_features), dtype=weights.dtype, device=device_of(weights))
     for r in range(k):
         trained = train_member(e, batch, sizes, r)
         batch.add_lifted(r, weights[..., r, None] * trained, predictors[..., 0, :])

@@ -21,15 +21,14 @@ _PADDED_BY, _PADDED_ANYWAY = 1.25, 16
 _Member: TypeAlias = tuple[int, int, int, IntArray]
 
 
-def run_trials(
-    experiment: ClassificationExperiment, trials: list[int], batches: tuple[int, int]
-) -> dict[str, FloatArray]:
+def run_trials(e: ClassificationExperiment, trials: list[int], batches: tuple[int, int]) -> dict[str, FloatArray]:
     """``misclassification`` of trials, shape (trials, n_members, n_ridges, n_noises, n_sizes).
 
     `batches` are what `batches_to_classify` gives.
     """
-    e, example, (n_trials, member_bytes) = experiment, empty_on((1,), experiment.device, experiment.dtype), batches
-    tables = like(e.features, example), like(e.test_features, example), like(e.one_hot, example)
+    n_trials, member_bytes = batches
+    example = empty_on((1,), e.device, e.dtype)
+    tables = [like(array, example) for array in (e.features, e.test_features, np.eye(len(e.classes))[e.labels])]
     parts = []
     for part in np.array_split(np.array(trials), -(-len(trials) // n_trials)):
         shares = [_wrong_shares(e, tables, part, place, member_bytes) for place in range(len(e.strategies))]
@@ -38,7 +37,7 @@ def run_trials(
 
 
 def _wrong_shares(
-    e: ClassificationExperiment, tables: tuple[Array, Array, Array], trials: IntArray, place: int, member_bytes: int
+    e: ClassificationExperiment, tables: list[Array], trials: IntArray, place: int, member_bytes: int
 ) -> FloatArray:
     """Shares of wrong classes of one ensemble per trial, shape (B, n_ridges, n_noises, n_sizes)."""
     test, noises = tables[1], e.readout_noises.tolist()
@@ -77,7 +76,7 @@ def _grouped(
 
 def _vote(
     e: ClassificationExperiment,
-    tables: tuple[Array, Array, Array],
+    tables: list[Array],
     members: list[_Member],
     orders: IntArray,
     tallies: list[list[Tally]],

@@ -26,7 +26,8 @@ import numpy as np
 import numpy.typing as npt
 
 from subridge import __version__
-from subridge.model.errors import DamagedStoreWarning, ParameterError, StoreError, listed
+from subridge.model.checks import of_kind
+from subridge.model.errors import DamagedStoreWarning, StoreError, listed
 
 Arrays = dict[str, npt.NDArray[Any]]
 
@@ -43,8 +44,7 @@ def place_of(path: str | Path) -> Path:
     >>> place_of("run").name
     'run'
     """
-    if not isinstance(path, str | Path):
-        raise ParameterError(f"path must be a path, got {path!r}")
+    of_kind("store", path, str, Path)
     if _ADDRESS.match(str(path)):
         raise StoreError(
             f"store {path} is an address, but a store is a directory of this machine; mount it, or give another path"
@@ -92,8 +92,10 @@ class TaskStore:
     """
 
     def __init__(self, path: str | Path, fingerprint: str, block: int, another: str) -> None:
-        self.path, self._fingerprint = place_of(path), fingerprint
-        self.block, self.version = block, __version__
+        self.path = place_of(path)
+        self._fingerprint = fingerprint
+        self.block = block
+        self.version = __version__
         with clear_errors(self.path):
             self.path.mkdir(parents=True, exist_ok=True)
             if (self.path / "zarr.json").exists():
@@ -105,12 +107,13 @@ class TaskStore:
                 self._write(_HEAD, {})
             # Every file describes the store: a sound task will do where the head is damaged or was deleted.
             files = sorted(self.path.glob("*.npz"), key=lambda file: file.name != _HEAD)
-            head = next((found for file in files if set(found := _read(file) or {}) >= _ABOUT), None)
+            head = next((found for file in files if set(found := _read(file)) >= _ABOUT), None)
             if head is None:
                 raise StoreError(f"{self.path} is not a store, or all of its files are damaged; give another path")
             if str(head["fingerprint"]) != fingerprint:
                 raise StoreError(f"store {self.path} belongs to {another}; give another path, or remove the old one")
-            self.block, self.version = int(head["block"]), str(head["version"])
+            self.block = int(head["block"])
+            self.version = str(head["version"])
             if "rows" in head:
                 warnings.warn(f"{_HEAD} of store {self.path} is damaged; it is written again", DamagedStoreWarning, 4)
                 if os.access(self.path, os.W_OK):
@@ -118,7 +121,7 @@ class TaskStore:
 
     def has(self, rows: range) -> bool:
         """Whether there is a file of a task."""
-        return any(file.exists() for file in self._files(rows))
+        return bool(self._files(rows))
 
     def sound(self, tasks: Iterable[range], names: Iterable[str]) -> Iterator[tuple[range, Arrays]]:
         """Intact tasks, with the named arrays. Damaged files are removed with a warning."""
@@ -127,8 +130,6 @@ class TaskStore:
             for rows in tasks:
                 for file in self._files(rows):
                     found = _read(file)
-                    if found is None:
-                        continue
                     about = [str(found.get("fingerprint")), *found.get("rows", np.zeros(0)).tolist()]
                     if about == [self._fingerprint, *map(int, file.stem.split("-"))] and set(names) <= set(found):
                         yield rows, {name: found[name][: len(rows)] for name in names}
@@ -160,17 +161,18 @@ class TaskStore:
                 scratch.unlink(missing_ok=True)
 
     def _files(self, rows: range) -> list[Path]:
-        """Where the rows may be: in a file of a whole block, or in that of a last block that is shorter."""
-        stops = {rows.start + self.block: None, rows.stop: None}
-        return [self.path / f"{rows.start}-{stop}.npz" for stop in stops]
+        """Files that may hold the rows: that of a whole block, and that of a last block that is shorter."""
+        stops = dict.fromkeys((rows.start + self.block, rows.stop))
+        files = (self.path / f"{rows.start}-{stop}.npz" for stop in stops)
+        return [file for file in files if file.exists()]
 
 
-def _read(file: Path) -> Arrays | None:
-    """All arrays of a file, after the checksum of each was compared; empty if it is damaged, None if not there."""
+def _read(file: Path) -> Arrays:
+    """All arrays of a file, after the checksum of each was compared; empty if it is damaged."""
     try:
         contents = file.read_bytes()
-    except FileNotFoundError:
-        return None
+    except FileNotFoundError:  # another run has removed a damaged file
+        return {}
     try:
         with ZipFile(BytesIO(contents)) as archive:
             members = {name.removesuffix(".npy"): archive.read(name) for name in archive.namelist()}

@@ -66,18 +66,19 @@ def read_folder(root: str | Path) -> Pictures:
     root = Path(root)
     if not os.path.isdir(root):  # no error for too long a name
         raise DataError(f"{root} is not a folder of images")
-    test = next((name for name in _TEST_FOLDERS if (root / name).is_dir()), None)
-    is_split = test is not None and (root / "train").is_dir()
+    tests = [root / name for name in _TEST_FOLDERS if (root / name).is_dir()]
+    parts = {root: False}
+    if tests and (root / "train").is_dir():
+        parts = {root / "train": False, tests[0]: True}
     found = []
-    for folder, is_test in {root / "train": False, root / str(test): True}.items() if is_split else [(root, False)]:
-        for below in sorted(path for path in folder.iterdir() if path.is_dir()):
-            files = sorted(path for path in below.rglob("*") if path.suffix.lower() in _SUFFIXES)
-            found += [(str(path.relative_to(root)), below.name, is_test) for path in files]
+    for part, is_test in parts.items():
+        for folder in sorted(filter(Path.is_dir, part.iterdir())):
+            files = sorted(path for path in folder.rglob("*") if path.suffix.lower() in _SUFFIXES)
+            found += [(str(path.relative_to(root)), folder.name, is_test) for path in files]
     if not found:
         raise DataError(f"{root} has no images in subfolders; expected one subfolder per class, or train/ and val/")
     paths, folders, held_out = zip(*found, strict=True)
-    names = tuple(sorted(set(folders)))
-    labels = np.array([names.index(name) for name in folders])
+    names, labels = np.unique(folders, return_inverse=True)
 
     def opened(place: int) -> "Image.Image":
         from PIL import Image
@@ -91,7 +92,7 @@ def read_folder(root: str | Path) -> Pictures:
                 "(--skip-unreadable)"
             ) from error
 
-    return Pictures(paths, labels, np.array(held_out), names, opened)
+    return Pictures(paths, labels, np.array(held_out), tuple(names.tolist()), opened)
 
 
 @dataclass(frozen=True)
@@ -114,8 +115,9 @@ class Extraction:
 
     def fingerprint(self, identity: Sequence[str]) -> str:
         """Identity of the features of these pictures, as version 0.2.0 wrote it into stores that are still used."""
-        pictures, settings = (f"str:{each!r}" for each in identity), json.dumps(self.describe(), sort_keys=True)
-        return hashlib.sha256(f"(2({len(identity)}{''.join(pictures)})str:{settings!r})".encode()).hexdigest()[:16]
+        pictures = "".join(f"str:{each!r}" for each in identity)
+        settings = json.dumps(self.describe(), sort_keys=True)
+        return hashlib.sha256(f"(2({len(identity)}{pictures})str:{settings!r})".encode()).hexdigest()[:16]
 
 
 def extract_folder(
@@ -204,13 +206,11 @@ def extract(pictures: Pictures, out: Path, extraction: Extraction, *, skip_unrea
     seen_by = network(extraction.network)
     compute = seen_by.build(extraction.weights, extraction.device)
     tasks = TaskStore(unfinished(out), fingerprint((identity, __version__)), _BATCH, f"{another}, or another version")
-    n_images, versions = len(pictures.labels), {}
-    batches = [range(n_images)[start : start + _BATCH] for start in range(0, n_images, _BATCH)]
+    places = range(len(pictures.labels))
+    batches = [places[start : start + _BATCH] for start in places[::_BATCH]]
     done = dict(tasks.sound(batches, ("features", "usable")))
-    with ProgressBar("images", len(batches), len(done)) as bar:
-        for batch in batches:
-            if batch in done:
-                continue
+    with ProgressBar("images", len(batches), completed=len(done)) as bar:
+        for batch in [batch for batch in batches if batch not in done]:
             prepared = {}
             for row, place in enumerate(batch):
                 try:
@@ -218,13 +218,14 @@ def extract(pictures: Pictures, out: Path, extraction: Extraction, *, skip_unrea
                 except DataError:
                     if not skip_unreadable:
                         raise
-            rows, usable = list(prepared), np.zeros(len(batch), dtype=np.uint8)
+            usable = np.isin(range(len(batch)), list(prepared)).astype(np.uint8)
             features = np.full((len(batch), seen_by.n_features), np.nan, dtype=np.float32)
-            if rows:
-                usable[rows], features[rows] = 1, compute(np.stack(list(prepared.values())))
+            if prepared:
+                features[list(prepared)] = compute(np.stack(list(prepared.values())))
             done[batch] = {"features": features, "usable": usable}
             tasks.write(batch, done[batch])
             bar.move(1)
+    versions = {}
     for package in _PACKAGES:
         with suppress(PackageNotFoundError):
             versions[package] = version(package)
@@ -234,8 +235,13 @@ def extract(pictures: Pictures, out: Path, extraction: Extraction, *, skip_unrea
         "versions": versions,
         "fingerprint": identity,
     }
-    arrays = {name: np.concatenate([done[batch][name] for batch in batches]) for name in ("features", "usable")}
-    arrays |= {"labels": pictures.labels, "is_test": pictures.is_test.astype(np.uint8)}
+    usable = np.concatenate([done[batch]["usable"] for batch in batches])
+    arrays = {
+        "features": np.concatenate([done[batch]["features"] for batch in batches]),
+        "usable": usable,
+        "labels": pictures.labels,
+        "is_test": pictures.is_test.astype(np.uint8),
+    }
     write_features(out, arrays, attributes, _BATCH)
     shutil.rmtree(tasks.path, ignore_errors=True)
-    return np.flatnonzero(arrays["usable"] == 0)
+    return np.flatnonzero(usable == 0)

@@ -10,21 +10,20 @@ import hashlib
 import json
 import shutil
 import uuid
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from subridge import __version__
 from subridge.arrays.types import BoolArray, FloatArray, IntArray, Json
 from subridge.model.errors import StoreError
 from subridge.store.tasks import Arrays, clear_errors, is_store, place_of
 
-SCHEMA, _VERSION = "subridge-features", 2
-_KNOWN = ("labels", "is_test")
-_ARRAYS = ("features", "usable", "done", *_KNOWN)
+SCHEMA = "subridge-features"
+_VERSION = 2
+_ARRAYS = ("features", "usable", "done", "labels", "is_test")
 
 
 class StoredFeatures(NamedTuple):
@@ -45,7 +44,8 @@ def unfinished(path: Path) -> Path:
 
 def read_features(path: str | Path) -> StoredFeatures:
     """Read a store; `StoreError` when it is no such store, damaged, or not finished."""
-    place, zarr = place_of(path), _zarr()
+    place = place_of(path)
+    zarr = _zarr()
     with clear_errors(place):
         if unfinished(place).exists() and not is_store(place):
             raise StoreError(f"{path} is not finished; run the same extraction again to go on")
@@ -54,7 +54,8 @@ def read_features(path: str | Path) -> StoredFeatures:
         attributes = dict(group.attrs)
     except Exception as error:  # whatever reading another folder, or altered text, can raise
         raise StoreError(f"{path} is not a store of features, or damaged; check the path") from error
-    schema, version = attributes.get("schema"), attributes.get("schema_version")
+    schema = attributes.get("schema")
+    version = attributes.get("schema_version")
     if (schema, version) != (SCHEMA, _VERSION):
         raise StoreError(
             f"{path} is a zarr group but not a store of features that this version reads (schema {schema}, version "
@@ -62,16 +63,22 @@ def read_features(path: str | Path) -> StoredFeatures:
         )
     try:
         arrays = {name: group[name][:] for name in _ARRAYS}
-        written = attributes.pop("attributes_digest"), attributes["contents_digest"], arrays["done"].tolist()
-        digests = _digests_of_batches(arrays, attributes["fingerprint"], attributes["block"])
-        is_sound = written == (_digest_of_text(attributes), _digest_of_contents(group, arrays), digests)
+        is_sound = attributes == _sealed(attributes, group, arrays)
+        is_sound &= arrays["done"].tolist() == _digests_of_batches(arrays, attributes)
     except Exception:  # whatever decoding altered bytes can raise
         is_sound = False
     if not is_sound:
         raise StoreError(f"store {path} is damaged or not finished; remove it, and extract the features again")
-    usable, names = arrays["usable"] == 1, tuple(map(str, attributes.pop("class_names")))
-    features, labels, is_test = (arrays[name][usable] for name in ("features", *_KNOWN))
-    return StoredFeatures(features, labels.astype(np.int64), is_test == 1, names, np.flatnonzero(~usable), attributes)
+    del attributes["attributes_digest"]
+    usable = arrays["usable"] == 1
+    return StoredFeatures(
+        features=arrays["features"][usable],
+        labels=arrays["labels"][usable].astype(np.int64),
+        is_test=arrays["is_test"][usable] == 1,
+        class_names=tuple(map(str, attributes.pop("class_names"))),
+        unreadable=np.flatnonzero(~usable),
+        attributes=attributes,
+    )
 
 
 def write_features(path: Path, arrays: Arrays, attributes: dict[str, Json], block: int) -> None:
@@ -82,20 +89,23 @@ def write_features(path: Path, arrays: Arrays, attributes: dict[str, Json], bloc
     zarr = _zarr()
     from zarr.codecs import Crc32cCodec, ZstdCodec
 
-    scratch, fingerprint = path.with_name(f".{path.name}.{uuid.uuid4().hex}.creating"), attributes["fingerprint"]
-    digests = np.array(_digests_of_batches(arrays, str(fingerprint), block), dtype=np.uint64)
+    scratch = path.with_name(f".{path.name}.{uuid.uuid4().hex}.creating")
+    about: dict[str, Json] = {"subridge_version": __version__, **attributes, "schema": SCHEMA}
+    about |= {"schema_version": _VERSION, "block": block}
+    digests = np.array(_digests_of_batches(arrays, about), dtype=np.uint64)
     with clear_errors(path):
         path.parent.mkdir(parents=True, exist_ok=True)
         try:
             group = zarr.create_group(store=scratch, zarr_format=3)
             for name, values in (arrays | {"done": digests}).items():
-                chunks = (min(block, len(values)), *values.shape[1:])
-                names = ("image", "feature")[: values.ndim] if name != "done" else ("task",)
-                codecs = ZstdCodec(), Crc32cCodec()
-                group.create_array(name, data=values, chunks=chunks, dimension_names=names, compressors=codecs)
-            about: dict[str, Json] = {"subridge_version": __version__, **attributes, "schema": SCHEMA}
-            about |= {"schema_version": _VERSION, "block": block, "contents_digest": _digest_of_contents(group, arrays)}
-            group.attrs.update({**about, "attributes_digest": _digest_of_text(about)})
+                group.create_array(
+                    name,
+                    data=values,
+                    chunks=(min(block, len(values)), *values.shape[1:]),
+                    dimension_names=("task",) if name == "done" else ("image", "feature")[: values.ndim],
+                    compressors=(ZstdCodec(), Crc32cCodec()),
+                )
+            group.attrs.update(_sealed(about, group, arrays))
             scratch.rename(path)
         finally:
             shutil.rmtree(scratch, ignore_errors=True)
@@ -111,26 +121,31 @@ def _zarr() -> Any:
     return zarr
 
 
-def _digests_of_batches(arrays: Arrays, fingerprint: str, block: int) -> list[int]:
-    starts = range(0, len(arrays["usable"]), block)
-    batches = ({name: arrays[name][start : start + block] for name in ("features", "usable")} for start in starts)
-    return [_digest(batch, fingerprint, number) for number, batch in enumerate(batches)]
+def _sealed(attributes: Mapping[str, Json], group: Any, arrays: Arrays) -> dict[str, Json]:
+    """Attributes with digests of themselves, of the layouts of all arrays, and of what is known before any batch."""
+    layouts: Json = {name: repr(group[name].metadata.to_dict()) for name in group.array_keys()}
+    known = _digest(arrays, ("is_test", "labels"), slice(None))
+    contents = _digest_of_text({"layouts": layouts, "values": str(known)})
+    about = {**attributes, "contents_digest": contents}
+    about.pop("attributes_digest", None)
+    return {**about, "attributes_digest": _digest_of_text(about)}
 
 
-def _digest(values: Mapping[str, npt.NDArray[Any]], *context: str | int) -> int:
-    """64 bits of names, types, shapes and contents of arrays, and of what they belong to; never 0."""
+def _digests_of_batches(arrays: Arrays, attributes: Mapping[str, Any]) -> list[int]:
+    block = attributes["block"]
+    return [
+        _digest(arrays, ("features", "usable"), slice(start, start + block), str(attributes["fingerprint"]), number)
+        for number, start in enumerate(range(0, len(arrays["usable"]), block))
+    ]
+
+
+def _digest(arrays: Arrays, names: Iterable[str], rows: slice, *context: str | int) -> int:
+    """64 bits of names, types, shapes and contents of rows of arrays, and of what they belong to; never 0."""
     digest = hashlib.blake2b(repr(context).encode(), digest_size=8)
-    for name in sorted(values):
-        array = np.ascontiguousarray(values[name])
-        digest.update(f"{name}{array.dtype.str}{array.shape}".encode() + array.tobytes())
+    for name in names:
+        part = arrays[name][rows]
+        digest.update(f"{name}{part.dtype.str}{part.shape}".encode() + part.tobytes())
     return int.from_bytes(digest.digest(), "big") or 1
-
-
-def _digest_of_contents(group: Any, arrays: Arrays) -> str:
-    """Digest of the layout of every array, and of the arrays that are known before any batch."""
-    layouts: Json = {name: repr(group[name].metadata.to_dict()) for name in sorted(group.array_keys())}
-    known = _digest({name: arrays[name] for name in _KNOWN})
-    return _digest_of_text({"layouts": layouts, "values": str(known)})
 
 
 def _digest_of_text(values: Mapping[str, Json]) -> str:

@@ -53,7 +53,8 @@ class PooledResNet(nn.Module):
         self.maxpool = nn.MaxPool2d(3, 2, padding=1)
         n_in = 64
         for number, n_blocks in enumerate((3, 4, 6, 3)):
-            width, n_out = 2**number * width_per_group * groups, 256 * 2**number
+            width = 2**number * width_per_group * groups
+            n_out = 256 * 2**number
             blocks = [Bottleneck(n_in, width, n_out, groups, stride=2 if number else 1)]
             blocks += [Bottleneck(n_out, width, n_out, groups, stride=1) for _ in range(n_blocks - 1)]
             n_in = n_out
@@ -108,7 +109,8 @@ def efficientnet_lite(number: int, weights: str | None) -> nn.Module:
     return module
 
 
-efficientnet_lite0, efficientnet_lite1 = partial(efficientnet_lite, 0), partial(efficientnet_lite, 1)
+efficientnet_lite0 = partial(efficientnet_lite, 0)
+efficientnet_lite1 = partial(efficientnet_lite, 1)
 
 
 def _loaded(module: PooledResNet, path: str, prefix: str) -> PooledResNet:

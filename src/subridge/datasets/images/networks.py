@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from subridge.model.checks import one_of, positive_integer
+from subridge.model.checks import one_of
 from subridge.model.errors import DataError
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ class Preprocessing:
         >>> Preprocessing(256, 224).at_size(128).resize
         128
         """
-        return self if size is None else replace(self, resize=positive_integer("size", size), crop=size)
+        return self if size is None else replace(self, resize=size, crop=size)
 
     def __call__(self, image: "Image.Image") -> Float32Array:
         """A picture as an array of shape (3, crop, crop).

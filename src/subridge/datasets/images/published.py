@@ -45,13 +45,19 @@ class Collection:
 
     def identity(self, n_train: int | None, n_test: int | None) -> tuple[str, ...]:
         """What tells the first so many images from any others; None means all."""
-        counts = (min(n, whole) if n else whole for n, whole in zip((n_train, n_test), self.counts, strict=True))
-        return (self.source, *self.digests, *map(str, counts))
+        n_all, n_all_test = self.counts
+        return (
+            self.source,
+            *self.digests,
+            str(min(n_train or n_all, n_all)),
+            str(min(n_test or n_all_test, n_all_test)),
+        )
 
     def pictures(self, folder: Path, n_train: int | None, n_test: int | None) -> Pictures:
         """The first so many images in a folder, None takes all; `DataError` where absent or not those published."""
         chosen: list[Pixels] = []
-        labels, is_test = [], []
+        labels = []
+        is_test = []
         for part, digest, count in zip(get_args(Part), self.digests, (n_train, n_test), strict=True):
             pixels, classes = self.read(folder, part)
             found = hashlib.sha256(np.ascontiguousarray(pixels).tobytes()).hexdigest()
@@ -92,15 +98,16 @@ def read_cifar10_sheets(folder: Path, part: Part) -> tuple[Pixels, IntArray]:
 
 def read_fashion_mnist(folder: Path, part: Part) -> tuple[Pixels, IntArray]:
     """Grey images (n, 28, 28) and labels."""
-    paths = (
-        find_file(folder, f"{'train' if part == 'train' else 't10k'}-{kind}*ubyte*") for kind in ("images", "labels")
-    )
-    images, labels = (
-        gzip.decompress(path.read_bytes()) if path.suffix == ".gz" else path.read_bytes() for path in paths
-    )
+    name = "train" if part == "train" else "t10k"
     # IDX: a head of 16 bytes before images, 8 before labels.
-    pixels = np.frombuffer(images, np.uint8, offset=16).reshape(-1, 28, 28)
-    return pixels, np.frombuffer(labels, np.uint8, offset=8).astype(np.int64)
+    pixels = _read_bytes(find_file(folder, f"{name}-images*ubyte*"), 16)
+    return pixels.reshape(-1, 28, 28), _read_bytes(find_file(folder, f"{name}-labels*ubyte*"), 8).astype(np.int64)
+
+
+def _read_bytes(path: Path, head: int) -> Pixels:
+    """A file, plain or compressed, after so many bytes."""
+    contents = path.read_bytes()
+    return np.frombuffer(gzip.decompress(contents) if path.suffix == ".gz" else contents, np.uint8, offset=head)
 
 
 COLLECTIONS = {
@@ -129,10 +136,10 @@ COLLECTIONS = {
 }
 
 
-def cache_folder() -> Path:
-    """Where sets are kept: ``$SUBRIDGE_CACHE``, or ``subridge`` in the user's cache folder."""
+def cached_store(name: str) -> Path:
+    """Where a set is kept: in ``$SUBRIDGE_CACHE``, or in ``subridge`` in the user's cache folder."""
     caches = Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache"))
-    return Path(os.environ.get("SUBRIDGE_CACHE", caches / "subridge"))
+    return Path(os.environ.get("SUBRIDGE_CACHE", caches / "subridge"), f"{name}.zarr")
 
 
 def build_set(name: str, folder: Path, n_train: int | None = None, n_test: int | None = None) -> Path:
@@ -140,7 +147,8 @@ def build_set(name: str, folder: Path, n_train: int | None = None, n_test: int |
 
     `n_train` and `n_test` take the first so many images, by default all.
     """
-    collection, target = COLLECTIONS[name], cache_folder() / f"{name}.zarr"
+    collection = COLLECTIONS[name]
+    target = cached_store(name)
     pictures = collection.pictures(folder, n_train, n_test)
     # The name tells apart what interrupted builds of other images left.
     scratch = target.with_name(f".{name}.{collection.extraction.fingerprint(pictures.identity)}.zarr")
@@ -157,12 +165,12 @@ def finished_set(name: str, n_train: int | None = None, n_test: int | None = Non
     except DataError:
         return None
     wanted = collection.extraction.fingerprint(collection.identity(n_train, n_test))
-    return cache_folder() / f"{name}.zarr" if found.attributes["fingerprint"] == wanted else None
+    return cached_store(name) if found.attributes["fingerprint"] == wanted else None
 
 
 def read_cached(name: str) -> StoredFeatures:
     """What the cache holds of a set; `DataError` when it is absent or damaged."""
-    path = cache_folder() / f"{name}.zarr"
+    path = cached_store(name)
     if not path.exists():
         raise DataError(
             f"the set {name!r} is not in the cache ({path}); build it with `make data` (downloads its images and some "

@@ -157,11 +157,13 @@ class FeatureSet:
         ParameterError
             If a number is no positive integer.
         """
-        kept, tested = (
-            slice(None) if count is None else slice(positive_integer(name, count))
-            for name, count in (("n_train", n_train), ("n_test", n_test))
+        if n_train is not None:
+            n_train = positive_integer("n_train", n_train)
+        if n_test is not None:
+            n_test = positive_integer("n_test", n_test)
+        return replace(
+            self, X=self.X[:n_train], y=self.y[:n_train], X_test=self.X_test[:n_test], y_test=self.y_test[:n_test]
         )
-        return replace(self, X=self.X[kept], y=self.y[kept], X_test=self.X_test[tested], y_test=self.y_test[tested])
 
 
 def load_set(name: str | Path) -> FeatureSet:
@@ -248,9 +250,15 @@ def load_store(path: str | Path, *, seed: int = 0) -> FeatureSet:
 def _feature_set(stored: StoredFeatures, name: str, seed: int) -> FeatureSet:
     n = len(stored.labels)
     is_test = stored.is_test if stored.is_test.any() else stream(seed).permutation(n) < _TEST_SHARE * n
-    X, X_test = (stored.features[part].astype(np.float64) for part in (~is_test, is_test))
-    y, y_test = stored.labels[~is_test], stored.labels[is_test]
-    return FeatureSet(X, y, X_test, y_test, stored.class_names, name, stored.attributes)
+    return FeatureSet(
+        X=stored.features[~is_test].astype(np.float64),
+        y=stored.labels[~is_test],
+        X_test=stored.features[is_test].astype(np.float64),
+        y_test=stored.labels[is_test],
+        class_names=stored.class_names,
+        name=name,
+        attributes=stored.attributes,
+    )
 
 
 def load_fashion_features() -> FeatureSet:
@@ -284,10 +292,15 @@ def load_fashion_features() -> FeatureSet:
 def read_quantised(file: Path | IO[bytes], name: str) -> FeatureSet:
     """Read a set of which every entry is a byte, as ``tools/make_fashion_features.py`` writes it."""
     with np.load(file) as table:
-        scale, offset = table["scale"], table["offset"]
+        scale = table["scale"]
+        offset = table["offset"]
         # Bytes are stored by column, which compresses better; rows are what is gathered and hashed later.
-        X, X_test = (table[part].astype(np.float64, order="C") * scale + offset for part in ("train", "test"))
-        y, y_test = (table[part].astype(np.int64) for part in ("train_labels", "test_labels"))
-        names = tuple(str(word) for word in table["class_names"])
-        attributes = dict(str(line).split("=", 1) for line in table["attributes"])
-    return FeatureSet(X, y, X_test, y_test, names, name, attributes)
+        return FeatureSet(
+            X=table["train"].astype(np.float64, order="C") * scale + offset,
+            y=table["train_labels"].astype(np.int64),
+            X_test=table["test"].astype(np.float64, order="C") * scale + offset,
+            y_test=table["test_labels"].astype(np.int64),
+            class_names=tuple(map(str, table["class_names"])),
+            name=name,
+            attributes=dict(str(line).split("=", 1) for line in table["attributes"]),
+        )

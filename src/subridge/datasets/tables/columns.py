@@ -9,18 +9,12 @@ import numpy as np
 import pandas as pd
 from narwhals.typing import IntoDataFrame
 
-from subridge.model.errors import DataError, counted, listed
+from subridge.model.errors import DataError, counted, listed, require
 
 Categories: TypeAlias = Literal["error", "one-hot"]
 Dates: TypeAlias = Literal["error", "days"]
 
 _MOST_CATEGORIES = 100  # of one column; more are names or numbers, not categories
-
-
-def require(holds: bool | np.bool_, message: str) -> None:
-    """Refuse the data unless a condition holds; the message says what is wrong and what can be done."""
-    if not holds:
-        raise DataError(message)
 
 
 def open_frame(native: IntoDataFrame) -> pd.DataFrame:
@@ -66,14 +60,14 @@ def frame_of_array(X: Any, names: Iterable[str] | None = None) -> pd.DataFrame:
     return pd.DataFrame(array, columns=names, copy=False)
 
 
-def read_features(frame: pd.DataFrame, categories: Categories, dates: Dates) -> tuple[pd.DataFrame, list[str]]:
-    """Columns as float64 with NaN where missing, and notes on what was encoded.
+def read_features(frame: pd.DataFrame, categories: Categories, dates: Dates, notes: list[str]) -> pd.DataFrame:
+    """Columns as float64 with NaN where missing; what was encoded is noted.
 
     Columns that hold no numbers are encoded as asked, or refused with a remedy. The attributes of the frame say from
     which column of text each column of 0 and 1 was made.
     """
     if (frame.dtypes == np.float64).all():
-        return frame, []
+        return frame
     odd = [name for name, dtype in frame.dtypes.items() if dtype.kind not in "biuf"]
     held = frame[odd].dropna(axis=1, how="all")  # what has no value at all is missing, not odd
     times = [name for name, dtype in held.dtypes.items() if dtype.kind == "M"]
@@ -86,7 +80,7 @@ def read_features(frame: pd.DataFrame, categories: Categories, dates: Dates) -> 
         f"{listed(f'{name} ({what})' for name, (what, _) in refused.items())}; {remedies}, drop=[...] leaves columns "
         "out",
     )
-    encoded, notes = [_one_hot(held[name]) for name in texts], []
+    encoded = [_one_hot(held[name]) for name in texts]
     if texts:
         made = counted(sum(len(part.columns) for part in encoded), "column")
         notes.append(f"made {made} of 0 and 1 from categories: {listed(texts)}")
@@ -97,7 +91,7 @@ def read_features(frame: pd.DataFrame, categories: Categories, dates: Dates) -> 
     values = joined.to_numpy(dtype=np.float64, na_value=np.nan)
     features = pd.DataFrame(np.ascontiguousarray(values), columns=joined.columns, copy=False)
     features.attrs = {made: name for name, part in zip(texts, encoded, strict=True) for made in part.columns}
-    return features, notes
+    return features
 
 
 def _what_it_holds(column: "pd.Series[str]") -> tuple[str, str]:

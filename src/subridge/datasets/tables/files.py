@@ -5,9 +5,10 @@ import re
 import warnings
 from collections.abc import Sequence
 from contextlib import suppress
+from io import BytesIO
 from pathlib import Path
 from typing import Any, TypeAlias
-from zipfile import BadZipFile, ZipFile
+from zipfile import ZipFile
 
 import numpy as np
 import numpy.typing as npt
@@ -15,9 +16,9 @@ import pandas as pd
 
 from subridge.arrays.machine import available_memory
 from subridge.datasets.images.features import SCHEMA, read_features
-from subridge.datasets.tables.columns import frame_of_array, require
+from subridge.datasets.tables.columns import frame_of_array
 from subridge.model.checks import refuse_beyond_memory
-from subridge.model.errors import DataError, SubridgeError, counted, listed
+from subridge.model.errors import DataError, SubridgeError, counted, listed, require
 
 ColumnName: TypeAlias = str | int  # column names of pandas may be numbers
 TargetName: TypeAlias = ColumnName | Sequence[ColumnName]
@@ -42,12 +43,12 @@ _DATE_FORMATS = ("ISO8601", "%Y/%m/%d", "%d/%m/%Y", "%d.%m.%Y", "%d-%m-%Y")
 
 
 def read_file(
-    path: Path, target: TargetName | None, groups: ColumnName | None, options: TextOptions
-) -> tuple[pd.DataFrame | tuple[pd.DataFrame, Array], Array | None, list[str]]:
-    """A file or a zarr directory, by the ending of its name, labels of groups, and notes.
+    path: Path, target: TargetName | None, groups: ColumnName | None, options: TextOptions, notes: list[str]
+) -> tuple[pd.DataFrame, Array | None, Array | None]:
+    """A file or a zarr directory, by the ending of its name: a frame, the target and labels of groups.
 
-    Text and parquet give one data frame. NumPy archives, zarr groups and feature stores give a frame of features, their
-    target, and the labels of groups.
+    Text and parquet have target and groups among the columns of the frame. NumPy archives, zarr groups and feature
+    stores have them in other arrays.
     """
     path = path.expanduser()
     suffix = Path(path.name.lower().removesuffix(".gz")).suffix
@@ -60,17 +61,16 @@ def read_file(
     )
     y = "y" if target is None else str(target)
     found: pd.DataFrame | dict[str, Array]
-    notes: list[str] = []
     try:
         if suffix == ".npz":
             found = _read_npz(path)
         elif suffix == ".zarr":
-            found, notes = _read_zarr(path, y, str(groups))
+            found = _read_zarr(path, y, str(groups), notes)
         elif suffix == ".parquet":
             found = pd.read_parquet(path, dtype_backend="numpy_nullable")
         else:
-            asked = [groups, *([target] if isinstance(target, str | int) else target or [])]
-            found, notes = _read_text(path, suffix, options, asked)
+            asked = [target] if isinstance(target, str | int) else target or []
+            found = _read_text(path, suffix, options, [groups, *asked], notes)
     except SubridgeError:
         raise
     except ImportError as error:
@@ -84,7 +84,7 @@ def read_file(
         names = [name for name in found if _names_rows(found, name)]
         if names:
             notes.append(f"dropped a column of row numbers or row names: {listed(names)}")
-        return found.drop(columns=names), None, notes
+        return found.drop(columns=names), None, None
     lacking = " and ".join(repr(name) for name in ("X", y) if name not in found)
     require(
         not lacking,
@@ -97,7 +97,7 @@ def read_file(
         labels is None or labels.shape == (len(frame),),
         f"groups {groups!r} must be an array beside X with a label for each of its {len(frame)} rows",
     )
-    return (frame, found[y]), labels, notes
+    return frame, found[y], labels
 
 
 def _names_rows(frame: pd.DataFrame, name: str) -> bool:
@@ -106,16 +106,16 @@ def _names_rows(frame: pd.DataFrame, name: str) -> bool:
 
 
 def _read_text(
-    path: Path, suffix: str, options: TextOptions, asked: Sequence[ColumnName | None]
-) -> tuple[pd.DataFrame, list[str]]:
+    path: Path, suffix: str, options: TextOptions, asked: Sequence[ColumnName | None], notes: list[str]
+) -> pd.DataFrame:
     """A table of text, plain or compressed; columns that are asked for by name must have a name of their own."""
     separator = options["sep"] or ("\t" if suffix == ".tsv" else ";" if options["decimal"] == "," else ",")
     missing = [*_MISSING_TEXT, *options["na_values"]]
-    options = options | {"sep": separator, "keep_default_na": False, "low_memory": False}
+    options = options | {"sep": separator, "keep_default_na": False, "low_memory": False, "na_values": []}
     if options["encoding"].lower() in ("utf-8", "utf8"):
         options["encoding"] = "utf-8-sig"  # spreadsheets write a byte-order mark, which is not part of the first name
     refuse_beyond_memory(str(path), _PER_BYTE * _text_bytes(path), _FEWER)
-    header = pd.read_csv(path, header=None, nrows=1, dtype=str, **options | {"na_values": []}).iloc[0].tolist()
+    header = pd.read_csv(path, header=None, nrows=1, dtype=str, **options).iloc[0].tolist()
     other = max((";", ",", "\t", "|"), key=header[0].count)
     named = "tab" if other == "\t" else other
     require(
@@ -128,23 +128,18 @@ def _read_text(
     with warnings.catch_warnings(action="error", category=pd.errors.ParserWarning):  # more cells than names
         # Nullable types: otherwise booleans with a gap are objects.
         frame = pd.read_csv(path, index_col=False, dtype_backend="numpy_nullable", **options | {"na_values": missing})
-    renamed = [
-        new for new, old in zip(frame.columns, header, strict=True) if new != old and not _names_rows(frame, new)
-    ]
-    note = f"named {counted(len(renamed), 'column')} whose name is repeated or empty: {listed(renamed)}"
-    texts = frame.select_dtypes("string")
-    return frame.assign(**{name: _parsed(column) for name, column in texts.items()}), [note] if renamed else []
+    renamed = [name for name in frame.columns[frame.columns != header] if not _names_rows(frame, name)]
+    if renamed:
+        notes.append(f"named {counted(len(renamed), 'column')} whose name is repeated or empty: {listed(renamed)}")
+    return frame.assign(**{name: _parsed(column) for name, column in frame.select_dtypes("string").items()})
 
 
 def _text_bytes(path: Path) -> int:
     """Bytes of a text after it is unpacked; counting stops where they no longer fit into memory."""
     if not path.name.lower().endswith(".gz"):
         return path.stat().st_size
-    size, most = 0, available_memory() // _PER_BYTE
     with gzip.open(path) as file:
-        while size <= most and (part := file.read(2**20)):
-            size += len(part)
-    return size
+        return file.seek(available_memory() // _PER_BYTE + 1)
 
 
 def _parsed(text: "pd.Series[str]") -> "pd.Series[Any]":
@@ -162,28 +157,26 @@ def _parsed(text: "pd.Series[str]") -> "pd.Series[Any]":
 def _read_npz(path: Path) -> dict[str, Array]:
     with ZipFile(path) as archive:
         refuse_beyond_memory(str(path), 2 * sum(each.file_size for each in archive.infolist()), _FEWER)
-        if archive.testzip() is not None:  # numpy.load does not notice every flipped bit
-            raise BadZipFile("it is damaged")
-    with np.load(path, allow_pickle=False) as file:
-        return dict(file)
+        # Reading a member compares its checksum; numpy.load alone does not notice every flipped bit.
+        members = {name.removesuffix(".npy"): archive.read(name) for name in archive.namelist()}
+    return {name: np.load(BytesIO(member), allow_pickle=False) for name, member in members.items()}
 
 
-def _read_zarr(path: Path, y: str, by: str) -> tuple[dict[str, Array], list[str]]:
+def _read_zarr(path: Path, y: str, by: str, notes: list[str]) -> dict[str, Array]:
     """The arrays of a zarr group; of a feature store the training images, whose labels are the names of classes."""
     import zarr
 
     group = zarr.open_group(path, mode="r", use_consolidated=False)
-    notes = []
     if group.attrs.get("schema") == SCHEMA:
         found = read_features(path)
         training = ~found.is_test
         if len(found.unreadable):
             notes.append(f"left out {counted(len(found.unreadable), 'image')} of the store that could not be read")
         if found.is_test.any():
-            tests, images = int(found.is_test.sum()), counted(len(training), "image")
-            notes.append(f"left out {tests:,} of {images} that the store keeps for testing")
+            images = counted(len(training), "image")
+            notes.append(f"left out {found.is_test.sum():,} of {images} that the store keeps for testing")
         labels = np.array(found.class_names, dtype=object)[found.labels[training]]
-        return {"X": found.features[training], y: labels}, notes
+        return {"X": found.features[training], y: labels}
     stored = dict(group.arrays())
     arrays: dict[str, Array] = dict.fromkeys(stored, np.empty(0))
     for name in {"X", y, by} & stored.keys():
@@ -198,4 +191,4 @@ def _read_zarr(path: Path, y: str, by: str) -> tuple[dict[str, Array], list[str]
         arrays[name] = np.asarray(array[:])
     if isinstance(names := group.attrs.get("feature_names"), list):
         arrays["feature_names"] = np.array(names)
-    return arrays, notes
+    return arrays

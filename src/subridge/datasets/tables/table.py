@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal, TypeAlias, get_args
+from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
 import pandas as pd
@@ -13,19 +13,11 @@ from narwhals.dependencies import is_into_dataframe
 from narwhals.typing import IntoDataFrame
 
 from subridge.arrays.types import ArrayLike, BoolArray, FloatArray, IntArray
-from subridge.datasets.tables.columns import (
-    Categories,
-    Dates,
-    frame_of_array,
-    known_name,
-    open_frame,
-    read_features,
-    require,
-)
+from subridge.datasets.tables.columns import Categories, Dates, frame_of_array, known_name, open_frame, read_features
 from subridge.datasets.tables.files import ColumnName, TargetName, TextOptions, read_file
 from subridge.datasets.tables.targets import LEAST_ROWS, TargetLike, Task, missing_targets, read_target, target_rows
 from subridge.model.checks import items_of, one_of, truth
-from subridge.model.errors import DataError, ParameterError, counted, listed
+from subridge.model.errors import ParameterError, counted, listed, require
 
 Source: TypeAlias = IntoDataFrame | tuple[ArrayLike | IntoDataFrame, TargetLike] | str | Path
 Missing: TypeAlias = Literal["error", "drop", "mean"]
@@ -187,18 +179,22 @@ def read_table(
         raise ParameterError(f"encoding must be one that Python knows, such as 'latin-1', got {encoding!r}") from error
     if isinstance(separator, str) and separator in ("tab", "\\t"):
         separator = "\t"
-    if separator is not None and (not isinstance(separator, str) or len(separator) != 1 or separator == decimal):
-        raise ParameterError(
-            f"separator must be one character other than the decimal sign {decimal!r}, or 'tab', got {separator!r}"
-        )
+    require(
+        separator is None or (isinstance(separator, str) and len(separator) == 1 and separator != decimal),
+        f"separator must be one character other than the decimal sign {decimal!r}, or 'tab', got {separator!r}",
+        ParameterError,
+    )
     gaps = [missing_values] if isinstance(missing_values, str) else items_of("missing_values", missing_values)
-    if not all(isinstance(each, str | int | float) for each in gaps):
-        raise ParameterError(f"missing_values must be text or numbers, such as '?' or -999, got {missing_values!r}")
+    require(
+        all(isinstance(each, str | int | float) for each in gaps),
+        f"missing_values must be text or numbers, such as '?' or -999, got {missing_values!r}",
+        ParameterError,
+    )
     dropped = [drop] if isinstance(drop, str) else items_of("drop", drop)
     options = {"sep": separator, "decimal": decimal, "encoding": encoding, "na_values": gaps}
-    frame, y, labels, notes = _read(source, target, dropped, groups, options)
-    features, encoded = read_features(frame, categories, dates)
-    notes += encoded
+    notes: list[str] = []
+    frame, y, labels = _read(source, target, dropped, groups, options, notes)
+    features = read_features(frame, categories, dates, notes)
     goal = read_target(y)
     require(
         len(goal) == len(features),
@@ -237,30 +233,31 @@ def _read(
     drop: Sequence[ColumnName],
     groups: ColumnName | None,
     options: TextOptions,
-) -> tuple[pd.DataFrame, TargetLike, ArrayLike | None, list[str]]:
-    """Columns of features, the target, labels of groups, and notes, from any source."""
-    notes: list[str] = []
-    targets, labels, is_file = [], None, isinstance(source, str | Path)
+    notes: list[str],
+) -> tuple[pd.DataFrame, TargetLike, ArrayLike | None]:
+    """Columns of features, the target and labels of groups, from any source."""
+    X: Any = source
+    y: Any = None
+    labels = None
     if isinstance(source, str | Path):
-        source, labels, notes = read_file(Path(source), target, groups, options)
-    if is_into_dataframe(source):
-        frame = open_frame(source)
-        if target is None:
-            raise DataError(f"target is missing: name the column to predict, one of {listed(frame.columns)}")
-        wanted = [target] if isinstance(target, str | int) else target
-        targets = [known_name(name, frame.columns, "target") for name in wanted]
-        y = frame[targets]
+        X, y, labels = read_file(Path(source), target, groups, options, notes)
     elif isinstance(source, tuple | list) and len(source) == 2:
         require(
-            is_file or target is None is groups,
+            target is None is groups,
             "a pair (X, y) has its target in y and no column of groups; leave target and groups out",
         )
         X, y = source
-        frame = open_frame(X) if is_into_dataframe(X) else frame_of_array(X)
-    else:
-        raise DataError(
-            f"source must be a DataFrame of pandas or polars, a pair (X, y) or a path, got {type(source).__name__}"
-        )
+    require(
+        y is not None or is_into_dataframe(X),
+        f"source must be a DataFrame of pandas or polars, a pair (X, y) or a path, got {type(source).__name__}",
+    )
+    frame = open_frame(X) if is_into_dataframe(X) else frame_of_array(X)
+    targets: list[str] = []
+    if y is None:
+        wanted = [target] if isinstance(target, str | int) else target or []
+        require(len(wanted) > 0, f"target is missing: name the column to predict, one of {listed(frame.columns)}")
+        targets = [known_name(name, frame.columns, "target") for name in wanted]
+        y = frame[targets]
     others = [known_name(name, frame.columns, "drop") for name in drop]
     if drop:
         notes.append(f"left out {counted(len(drop), 'column')} as asked: {listed(drop)}")
@@ -269,7 +266,8 @@ def _read(
         labels = frame[others[-1]]
     twice = listed(name for i, name in enumerate(targets) if name in (*others, *targets[:i]))
     require(not twice, f"target {twice} is named twice; name it once in target, and not in drop or groups")
-    return frame.drop(columns=[*targets, *others]) if targets or others else frame, y, labels, notes
+    unused = [*targets, *others]
+    return frame.drop(columns=unused) if unused else frame, y, labels
 
 
 def _treated(
@@ -279,16 +277,17 @@ def _treated(
 
     The index of what is left has the numbers of the rows.
     """
-    n, lacking = len(features), unlabelled_rows.sum()
+    n = len(features)
+    lacking = unlabelled_rows.sum()
     require(
         not lacking or "drop" in (missing, unlabelled),
         f"the target is missing in {counted(lacking, 'row')} of {n}; unlabelled='drop' leaves them out, as "
         "missing='drop' does with every gap",
     )
     features = features[~unlabelled_rows] if lacking else features
-    infinite = _columns_where(np.isinf(features).any())
+    infinite = features.columns[np.isinf(features).any()]
     require(
-        not infinite,
+        infinite.empty,
         f"infinite values in {counted(len(infinite), 'column')}: {listed(infinite)}; correct them, or leave the "
         "columns out with drop=[...]",
     )
@@ -301,9 +300,10 @@ def _treated(
         f"{listed(f'{name} ({count})' for name, count in read.items())}; missing='drop' leaves out their rows, "
         "missing='mean' fills in column means, drop=[...] leaves out columns",
     )
-    if empty := _columns_where(gaps == len(features)):
+    if len(empty := gaps.index[gaps == len(features)]):
         notes.append(f"dropped {counted(len(empty), 'column')} without any value: {listed(empty)}")
-        features, gaps = features.drop(columns=empty), gaps.drop(empty)
+        features = features.drop(columns=empty)
+        gaps = gaps.drop(empty)
     if missing == "drop" and len(gaps):
         features = features.dropna()
     if len(features) < n:
@@ -316,7 +316,7 @@ def _treated(
             f"which a forecast takes for data: {listed(gaps.index)}"
         )
     # VarianceThreshold of scikit-learn takes small numbers for constant, because their squares vanish.
-    if constant := _columns_where(features.min() == features.max()):
+    if len(constant := features.columns[features.min() == features.max()]):
         notes.append(f"dropped {counted(len(constant), 'constant column')}: {listed(constant)}")
         features = features.drop(columns=constant)
     told = f" ({'; '.join(notes)})" if notes else ""
@@ -331,7 +331,3 @@ def _treated(
     if equal := [f"{name} = {other}" for name, other in pairs if name != other]:
         notes.append(f"kept {counted(len(equal), 'column')} equal to another, sharing its weight: {listed(equal)}")
     return features
-
-
-def _columns_where(chosen: "pd.Series[bool]") -> list[str]:
-    return list(chosen.index[chosen])

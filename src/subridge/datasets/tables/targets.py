@@ -10,8 +10,8 @@ from narwhals.typing import IntoDataFrame, IntoSeries
 from sklearn.preprocessing import OneHotEncoder
 
 from subridge.arrays.types import ArrayLike, BoolArray, FloatArray
-from subridge.datasets.tables.columns import open_frame, require
-from subridge.model.errors import DataError, counted, listed
+from subridge.datasets.tables.columns import open_frame
+from subridge.model.errors import DataError, counted, listed, require
 
 TargetLike: TypeAlias = ArrayLike | IntoSeries | IntoDataFrame
 # Numbers, NaN where missing, or labels, None where missing; shape (n,) or (n, C).
