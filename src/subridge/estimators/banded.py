@@ -48,17 +48,7 @@ from subridge.model.checks import (
 )
 from subridge.model.errors import AccuracyWarning, DataError, ParameterError, counted
 from subridge.model.spaces import Spaces, read_spaces, refuse_overlaps
-from subridge.ridge.banded import (
-    BandedSearch,
-    SpaceKernels,
-    first_draws,
-    left_out_r2,
-    plan_memory,
-    promising_draws,
-    search_common_shares,
-    search_shares,
-    space_kernels,
-)
+from subridge.ridge.banded import BandedSearch, SpaceKernels, first_draws, left_out_r2, plan_memory, space_kernels
 from subridge.ridge.checks import large_group, refuse_out_of_range, repeated_rows, warn_once
 from subridge.ridge.moments import MomentBatches, MomentSearch
 from subridge.ridge.rounding import EPS
@@ -264,11 +254,7 @@ class BandedRidge(MultiOutputMixin, RegressorMixin, BaseEstimator):
         search = MomentSearch(moments, list(spaces.values()), self.fit_intercept, groups, self.per_target)
         rng, search.ridges, draws, n_promising = self._begin(search.spaces.scales, len(search.loss))
         with LateBar(counted(len(search.loss), "target"), len(draws) + n_promising, self.progress) as bar:
-            for shares in draws:
-                search.try_shares(shares, bar.move)
-            if n_promising:
-                for shares in promising_draws(search, n_promising, rng):
-                    search.try_shares(shares, bar.move)
+            search.search(draws, n_promising, rng, bar.move)
         rows = search.rows
         self._patterns = list[tuple[IntArray, IntArray]]()
         self.planned_memory_ = moments.planned_memory
@@ -353,10 +339,11 @@ class BandedRidge(MultiOutputMixin, RegressorMixin, BaseEstimator):
             for at, rows in patterns:
                 part = self._of_rows(kernels, rows)
                 own = Y if is_whole else take_last(select_rows(Y, rows), at)
+                found = BandedSearch(part, own, ridges, plan.block)
                 if self.per_target:
-                    found = search_shares(part, own, ridges, draws, n_promising, rng, plan.block, bar.move)
+                    found.search(draws, n_promising, rng, bar.move)
                 else:
-                    found = search_common_shares(part, own, ridges, draws, plan.block, bar.move)
+                    found.search_in_common(draws, bar.move)
                 self._keep(at, found, float((part.roots**2).sum()))
                 if is_whole:
                     self.dual_coef_, self.intercept_ = found.dual, found.intercept

@@ -19,7 +19,7 @@ that memory does not grow with the number of choices, nor working memory with th
 """
 
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import NamedTuple, TypeAlias
@@ -29,6 +29,7 @@ from scipy.cluster.vq import kmeans2
 
 from subridge.arrays.namespace import (
     device_of,
+    eye_like,
     index_on,
     is_numpy,
     like,
@@ -130,9 +131,11 @@ def by_set(batches: Sequence[RowsOfSets], matrices: Sequence[Array], table: Arra
 
 def space_kernels(rows: TrainingRows, spaces: Sequence[IntArray]) -> SpaceKernels:
     """Kernels of centred, weighted rows; `spaces` are the columns of each."""
-    kernels, scales, n = [], [], rows.n_samples
+    n = rows.n_samples
+    kernels = []
+    scales = []
     for columns in spaces:
-        K = namespace_of(rows.weights).astype(rows.design(columns).kernel(), rows.weights.dtype)
+        K = like(rows.design(columns).kernel(), rows.weights)
         scales.append(float(namespace_of(K).linalg.trace(K)) / n)
         kernels.append(K / (scales[-1] or 1.0))
     alone = SetBatch(np.arange(n)[:, None], np.ones((n, 1), dtype=bool))
@@ -157,7 +160,8 @@ class Solution(NamedTuple):
 
 def centred(spaces: SpaceKernels, shares: FloatArray, along: float) -> tuple[Array, Array, Array, float]:
     """``P K P + a u uᵀ`` for a number a, shape (n, n); u of length one and K u, shape (n,); the length of √w."""
-    mixture, norm = spaces.mixed(shares), float(spaces.roots @ spaces.roots) ** 0.5
+    mixture = spaces.mixed(shares)
+    norm = float(spaces.roots @ spaces.roots) ** 0.5
     u = spaces.roots * (spaces.fit_intercept / norm)
     pull = mixture @ u
     across = u[:, None] * (pull - 0.5 * (u @ pull + along) * u)
@@ -168,14 +172,14 @@ def centred(spaces: SpaceKernels, shares: FloatArray, along: float) -> tuple[Arr
 def solve(spaces: SpaceKernels, shares: FloatArray, ridge: float, example: Array) -> Solution:
     """The fit at one choice alone, in the precision of the example: an inverse is cheaper than eigenvectors."""
     A, u, pull, norm = centred(spaces, shares, 1.0)
-    xp, n = namespace_of(A), A.shape[0]
+    n = A.shape[0]
     ridge = max(ridge, n**2 * EPS)  # no eigenvalue exceeds n: smaller ridges drown in rounding
-    A += ridge * xp.eye(n, dtype=A.dtype, device=device_of(A))
+    A += ridge * eye_like(A, n)
     G = positive_inverse(A)
     del A
     G -= u[:, None] * (u / (1.0 + ridge))
     batches = spaces.batches
-    blocks = [xp.take_along_axis(rows.of(G), rows.rows[:, None, :], axis=2) for rows in batches]
+    blocks = [namespace_of(G).take_along_axis(rows.of(G), rows.rows[:, None, :], axis=2) for rows in batches]
     left_out = by_set(batches, [positive_inverse(each) for each in blocks], G) * spaces.roots
     centre = (u - G @ pull) * spaces.roots / norm
     return Solution(like(left_out, example), [like(each, example) for each in blocks], like(centre, example))
@@ -190,27 +194,28 @@ class Draw:
     """The eigenvectors of P K P at shares g, shape (S,), and among them u. Labels are rotated by them first, or not."""
 
     def __init__(self, spaces: SpaceKernels, shares: FloatArray, rotated: bool = False) -> None:
-        self.spaces, self.rotated = spaces, rotated
+        self.spaces = spaces
+        self.rotated = rotated
         # Other eigenvalues than that of u are not negative, and their mean is about 1.
         mixture, u, pull, norm = centred(spaces, shares, -1.0)
         xp = namespace_of(mixture)
         spectrum, self.basis = xp.linalg.eigh(mixture)
         del mixture
         self.spectrum = xp.where(spectrum < -0.5, np.inf, xp.clip(spectrum, min=0.0))
-        self._level, self._pull = u @ self.basis / norm, pull @ self.basis / norm
+        self._level = u @ self.basis / norm
+        self._pull = pull @ self.basis / norm
 
-    def at(self, ridges: FloatArray, example: Array) -> Iterator[Solution]:
-        """The solutions at positive ridges, one after the other, in the precision of the example."""
+    def at(self, ridge: float, example: Array) -> Solution:
+        """The solution at a positive ridge, in the precision of the example."""
         Q, batches, roots = self.basis, self.spaces.batches, self.spaces.roots
-        for ridge in ridges.tolist():
-            gain = 1 / (self.spectrum + ridge)
-            blocks = [_gram(rows.of(Q * gain**0.5)) for rows in batches]
-            left_out = like(by_set(batches, [positive_inverse(each) for each in blocks], Q * gain), example)
-            centre = self._level - gain * self._pull
-            if not self.rotated:  # rows of W are as long as those of W Q: rounding is relative to their lengths
-                left_out = left_out @ like(Q.T * roots, example)
-                centre = Q @ centre * roots
-            yield Solution(left_out, [like(each, example) for each in blocks], like(centre, example))
+        gain = 1 / (self.spectrum + ridge)
+        blocks = [_gram(rows.of(Q * gain**0.5)) for rows in batches]
+        left_out = like(by_set(batches, [positive_inverse(each) for each in blocks], Q * gain), example)
+        centre = self._level - gain * self._pull
+        if not self.rotated:  # rows of W are as long as those of W Q: rounding is relative to their lengths
+            left_out = left_out @ like(Q.T * roots, example)
+            centre = Q @ centre * roots
+        return Solution(left_out, [like(each, example) for each in blocks], like(centre, example))
 
 
 # -- the search -----------------------------------------------------------------------------------
@@ -250,21 +255,29 @@ class BandedSearch:
     """
 
     def __init__(self, spaces: SpaceKernels, targets: Array, ridges: FloatArray, block: int) -> None:
-        self.spaces, self.targets, self.ridges, self._block = spaces, targets, ridges, block
-        xp, (n, C), J = namespace_of(targets), targets.shape, min(_JUDGES, spaces.sets.n_sets)
-        self._judges = like(np.arange(spaces.sets.n_sets) % J == np.arange(J)[:, None], spaces.roots)
-        self._weights = like(spaces.roots**2, targets)
-        self.variation, self.loss, self.place = np.empty(C), np.full(C, np.inf), np.full(C, -1)
-        options = {"device": device_of(targets)}
-        self.inside = xp.full((C, J), np.inf, dtype=spaces.roots.dtype, **options)
-        self.outside = xp.full((C, J), np.inf, dtype=xp.float32, **options)  # over the variation, and compared only
-        self._lowest = xp.full(C, np.inf, dtype=spaces.roots.dtype, **options)  # `loss`, beside the targets
-        self.dual, self.intercept = (xp.zeros(shape, dtype=targets.dtype, **options) for shape in ((C, n), (C,)))
+        self.spaces = spaces
+        self.targets = targets
+        self.ridges = ridges
         self.shares = np.empty((0, len(spaces.kernels)))
-        self.means = self._weights @ targets / float(xp.sum(self._weights))
-        self._shift = self.means * spaces.fit_intercept  # what the intercept takes before all, for accuracy
+        self._block = block
+        xp = namespace_of(targets)
+        n, C = targets.shape
+        J = min(_JUDGES, spaces.sets.n_sets)
+        self._judges = like(np.arange(spaces.sets.n_sets) % J == np.arange(J)[:, None], spaces.roots)
+        self.loss = np.full(C, np.inf)
+        self.place = np.full(C, -1)
+        self._lowest = like(np.full(C, np.inf), spaces.roots)  # `loss`, beside the targets
+        self.inside = like(np.full((C, J), np.inf), spaces.roots)
+        self.outside = xp.astype(self.inside, xp.float32)  # over the variation, and compared only
+        self.dual = xp.zeros((C, n), dtype=targets.dtype, device=device_of(targets))
+        weights = like(spaces.roots**2, targets)
+        means = weights @ targets / float(xp.sum(weights))
+        self._shift = means * spaces.fit_intercept  # what the intercept takes before all, for accuracy
+        self._rest = means * (not spaces.fit_intercept)
+        self.intercept = xp.zeros_like(means)
+        self.variation = np.empty(C)
         for part in self.blocks(np.arange(C)):
-            own = self._labels(index_on(targets, part), self.means) * like(spaces.roots, targets)[:, None]
+            own = self._deviations(part) * like(spaces.roots, targets)[:, None]
             self.variation[part] = to_numpy(self.squares(own)).sum(axis=0)
         self._spreads = like(np.where(self.variation > 0, self.variation, 1.0), spaces.roots)
 
@@ -272,11 +285,16 @@ class BandedSearch:
         """Some targets in blocks."""
         return np.split(at, range(self._block, len(at), self._block))
 
-    def _labels(self, at: Array, means: Array) -> Array:
-        """Labels of some targets less some means, shape (n, b)."""
+    def _labels(self, at: Array) -> Array:
+        """Labels of some targets less what the intercept takes before all, shape (n, b)."""
         labels = namespace_of(at).take(self.targets, at, axis=1)
-        labels -= means[at]
+        labels -= self._shift[at]
         return labels
+
+    def _deviations(self, at: IntArray) -> Array:
+        """Labels of some targets less their means, shape (n, b)."""
+        where = index_on(self.targets, at)
+        return self._labels(where) - self._rest[where]
 
     def squares(self, values: Array) -> Array:
         """Sums of squares in J parts of the sets, in double precision, shapes (n, b) to (J, b)."""
@@ -287,11 +305,11 @@ class BandedSearch:
     def seen_by(self, draw: Draw) -> Labels:
         """What gives the labels of some targets, shape (n, b), as the solutions of a draw take them."""
         if not draw.rotated:
-            return lambda at: self._labels(at, self._shift)
+            return self._labels
         xp = namespace_of(self.targets)
         Q = like(draw.basis * self.spaces.roots[:, None], self.targets)
         parts = self.blocks(np.arange(len(self.loss)))
-        turned = xp.concat([Q.T @ self._labels(index_on(Q, at), self._shift) for at in parts], axis=1)
+        turned = xp.concat([Q.T @ self._labels(index_on(Q, at)) for at in parts], axis=1)
         return lambda at: xp.take(turned, at, axis=1)
 
     @property
@@ -301,41 +319,72 @@ class BandedSearch:
 
     def try_shares(self, shares: FloatArray, tick: Tick = no_tick) -> None:
         """See one draw of shares, shape (S,), at the ridges that matter to each target."""
-        L, C, draw = len(self.ridges), len(self.loss), Draw(self.spaces, shares, self.rotated)
-        here, nearest = np.full(C, np.inf), np.full(C, -1)
+        L = len(self.ridges)
+        draw = Draw(self.spaces, shares, self.rotated)
         labels = self.seen_by(draw)
+        here = np.full(len(self.loss), np.inf)
+        nearest = np.full(len(self.loss), -1)
         before = np.where(self.loss < _EXPLAINED * self.variation, self.place % L, -1)
-        for pass_, (step, close, numbers) in enumerate(_passes(L)):
-
-            def wanted(number: int, step: int = step, close: float = close, later: int = pass_) -> BoolArray:
-                near = abs(nearest - number) == step if later else abs(before - number) <= max(step, 2)
-                return np.asarray(near & (here <= close * self.loss) if later else near | (before < 0))
-
-            asked = [number for number in numbers if wanted(number).any()]
-            for number, solution in zip(asked, draw.at(self.ridges[asked], self.targets) if asked else (), strict=True):
-                seen = np.flatnonzero(wanted(number))  # fewer than before if a ridge of this pass was better
-                losses = self._see(solution, seen, labels, len(self.shares) * L + number)
-                nearest[seen] = np.where(losses < here[seen], number, nearest[seen])
-                here[seen] = np.fmin(here[seen], losses)
+        for later, (step, close, numbers) in enumerate(_passes(L)):
+            for number in numbers:
+                if later:
+                    wanted = (abs(nearest - number) == step) & (here <= close * self.loss)
+                else:
+                    wanted = (abs(before - number) <= max(step, 2)) | (before < 0)
+                seen = np.flatnonzero(wanted)
+                if len(seen):
+                    losses = self._see(draw.at(self.ridges[number], self.targets), seen, labels, number)
+                    nearest[seen] = np.where(losses < here[seen], number, nearest[seen])
+                    here[seen] = np.fmin(here[seen], losses)
             tick(len(numbers) / L)
         self.shares = np.vstack([self.shares, shares])
+
+    def search(self, draws: FloatArray, n_promising: int, rng: np.random.Generator, tick: Tick = no_tick) -> None:
+        """See given draws, shape (D, S), then promising choices, which take no longer than so many draws."""
+        for shares in draws:
+            self.try_shares(shares, tick)
+        if n_promising:
+            self._refine(n_promising, rng, tick)
+
+    def _refine(self, n_promising: int, rng: np.random.Generator, tick: Tick) -> None:
+        count = n_promising * max(1, len(self.ridges) // 2)
+        for shares, number, seen in zip(*promising_choices(self, count, rng), strict=True):
+            if seen.any():
+                self.try_choice(shares, int(number), np.flatnonzero(seen))
+            tick(n_promising / count)
+
+    def search_in_common(self, draws: FloatArray, tick: Tick = no_tick) -> None:
+        """Let all targets see the one choice with the least mean of left-out error over variance."""
+        table = np.zeros((len(draws), len(self.ridges)))
+        variation = np.where(self.variation > 0, self.variation, np.inf)
+        for place, shares in enumerate(draws):
+            draw = Draw(self.spaces, shares, self.rotated)
+            labels = self.seen_by(draw)
+            for number, ridge in enumerate(self.ridges):
+                solution = draw.at(ridge, self.targets)
+                for at in self.blocks(np.arange(len(variation))):
+                    errors = self.squares(solution.left_out @ labels(index_on(self.targets, at)))
+                    table[place, number] += (to_numpy(errors) / variation[at]).sum()
+                tick(1 / len(self.ridges))
+        place, number = np.unravel_index(np.argmin(table), table.shape)
+        self.ridges = self.ridges[[number]]
+        self.try_shares(draws[place])
 
     def try_choice(self, shares: FloatArray, number: int, at: IntArray) -> None:
         """Let some targets see one choice: shares, shape (S,), and the number of a ridge."""
         solution = solve(self.spaces, shares, float(self.ridges[number]), self.targets)
-        place = len(self.shares) * len(self.ridges) + number
-        self._see(solution, at, lambda where: self._labels(where, self._shift), place)
+        self._see(solution, at, self._labels, number)
         self.shares = np.vstack([self.shares, shares])
 
-    def _see(self, solution: Solution, at: IntArray, seen_by: Labels, place: int) -> FloatArray:
-        """Errors of some targets at one choice, shape (b,), and what they keep of it.
+    def _see(self, solution: Solution, at: IntArray, labels: Labels, number: int) -> FloatArray:
+        """Errors of some targets at the next shares and one ridge, shape (b,), and what they keep of the choice.
 
         The host waits for a card once, when all blocks are on their way.
         """
-        blocks = [self._see_block(solution, part, seen_by) for part in self.blocks(at) if len(part)]
-        losses = to_numpy(namespace_of(self.targets).concat(blocks)) if blocks else np.empty(0)
-        better = at[losses < self.loss[at]]
-        self.loss[at], self.place[better] = np.fmin(losses, self.loss[at]), place
+        blocks = [self._see_block(solution, part, labels) for part in self.blocks(at)]
+        losses = to_numpy(namespace_of(self.targets).concat(blocks))
+        self.place[at[losses < self.loss[at]]] = len(self.shares) * len(self.ridges) + number
+        self.loss[at] = np.fmin(losses, self.loss[at])
         return losses
 
     def _see_block(self, solution: Solution, at: IntArray, seen_by: Labels) -> Array:
@@ -378,7 +427,7 @@ class BandedSearch:
         forms = []
         blocks = self.blocks(np.arange(len(self.loss)))
         for at in [half for block in blocks for half in np.array_split(block, 2)]:  # double precision
-            labels = like(take_last(self.targets, at) - take_last(self.means, at), root) * spaces.roots[:, None]
+            labels = like(self._deviations(at), root) * spaces.roots[:, None]
             dual = root @ (root.T @ labels)
             del labels
             forms.append([to_numpy(xp.sum(dual * (K @ dual), axis=0)) for K in kernels])
@@ -487,47 +536,6 @@ def promising_choices(
     return _shares_of(centres[:, :-1], search), numbers, seen
 
 
-def search_shares(
-    spaces: SpaceKernels,
-    targets: Array,
-    ridges: FloatArray,
-    draws: FloatArray,
-    n_promising: int,
-    rng: np.random.Generator,
-    block: int,
-    tick: Tick = no_tick,
-) -> BandedSearch:
-    """Search given draws, shape (D, S), then promising choices, which take no longer than so many draws."""
-    search = BandedSearch(spaces, targets, ridges, block)
-    for shares in draws:
-        search.try_shares(shares, tick)
-    if n_promising:
-        count = n_promising * max(1, len(ridges) // 2)
-        for shares, number, seen in zip(*promising_choices(search, count, rng), strict=True):
-            search.try_choice(shares, int(number), np.flatnonzero(seen))
-            tick(n_promising / count)
-    return search
-
-
-def search_common_shares(
-    spaces: SpaceKernels, targets: Array, ridges: FloatArray, draws: FloatArray, block: int, tick: Tick = no_tick
-) -> BandedSearch:
-    """Fit all targets at the choice with the least mean of left-out error over variance."""
-    search = BandedSearch(spaces, targets, ridges, block)
-    table = np.zeros((len(draws), len(ridges)))
-    variation = np.where(search.variation > 0, search.variation, np.inf)
-    for place, shares in enumerate(draws):
-        draw = Draw(spaces, shares, search.rotated)
-        labels = search.seen_by(draw)
-        for number, solution in enumerate(draw.at(ridges, targets)):
-            for at in search.blocks(np.arange(len(variation))):
-                errors = search.squares(solution.left_out @ labels(index_on(targets, at)))
-                table[place, number] += (to_numpy(errors) / variation[at]).sum()
-            tick(1 / len(ridges))
-    best = np.unravel_index(np.argmin(table), table.shape)
-    return search_shares(spaces, targets, ridges[[best[1]]], draws[[best[0]]], 0, np.random.default_rng(), block)
-
-
 # -- what each space explains ----------------------------------------------------------------------
 
 
@@ -537,15 +545,18 @@ def left_out_r2(spaces: SpaceKernels, shares: FloatArray, ridge: float, dual: Ar
     The product measure ``Σ f_s (2 y - f)/Σ y²`` of outputs f = Σ f_s for centred labels y, by models trained without
     each set t: their dual coefficients are ``α - G_·t e_t``, and f = y - e. Labels follow from `dual`, shape (b, n).
     """
-    (solution,), xp, u = Draw(spaces, shares).at(np.array([ridge]), dual), namespace_of(dual), spaces.roots
+    xp = namespace_of(dual)
+    u = spaces.roots
+    solution = Draw(spaces, shares).at(ridge, dual)
     outputs = [share * (K @ dual.T) for share, K in zip(shares.tolist(), spaces.kernels, strict=True)]
     labels = sum(outputs, ridge * dual.T)
-    if spaces.fit_intercept:
-        labels = labels - u[:, None] * (u @ labels / (u @ u))
+    labels = labels - u[:, None] * (spaces.fit_intercept * (u @ labels) / (u @ u))
     W = solution.left_out / u
-    errors, explained = W @ labels, np.zeros((dual.shape[0], len(shares)))
+    errors = W @ labels
+    explained = np.zeros((dual.shape[0], len(shares)))
     for rows, block in zip(spaces.batches, solution.blocks, strict=True):
-        own, pulls = rows.of(errors), block @ rows.of(W)  # G_t·, (G, m, n)
+        own = rows.of(errors)
+        pulls = block @ rows.of(W)  # G_t·, (G, m, n)
         for s, (share, K) in enumerate(zip(shares.tolist(), spaces.kernels, strict=True)):
             crossed = rows.of(K) @ xp.matrix_transpose(pulls)
             output = rows.of(outputs[s]) - share * (crossed @ own)

@@ -34,7 +34,7 @@ from subridge.arrays.types import Array, ArrayLike, FloatArray, IntArray, Sparse
 from subridge.model.checks import refuse_beyond_memory
 from subridge.model.ensemble import SubsetPlan
 from subridge.model.errors import DataError
-from subridge.ridge.banded import BandedSearch, SpaceKernels, Tick, no_tick
+from subridge.ridge.banded import BandedSearch, SpaceKernels, Tick, no_tick, promising_draws
 from subridge.ridge.checks import refuse_out_of_range
 from subridge.ridge.member import MemberFit, MemberPath
 from subridge.ridge.rounding import EPS
@@ -445,6 +445,10 @@ class MomentSearch(BandedSearch):
         loss, place = self._least(sums)
         self.place = np.where(loss < self.loss, len(self.shares) * len(self.ridges) + place, self.place)
         self.loss, self.shares = np.minimum(loss, self.loss), np.vstack([self.shares, shares])
+
+    def _refine(self, n_promising: int, rng: np.random.Generator, tick: Tick) -> None:
+        for shares in promising_draws(self, n_promising, rng):
+            self.try_shares(shares, tick)
 
     def forms(self, rng: np.random.Generator) -> tuple[FloatArray, FloatArray]:
         """As of rows, and T without random vectors: ``FᵀGF = I - A⁻¹`` and ``GF = F A⁻¹`` with A = FᵀF + I."""
