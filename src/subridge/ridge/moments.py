@@ -98,8 +98,8 @@ class RowMoments:
         """Second moments with ``weight`` times the products of x (M,) and y (C,) added."""
         return replace(
             self,
-            gram=self.gram + weight * x[:, None] * x[None, :],
-            cross=self.cross + weight * y[:, None] * x[None, :],
+            gram=self.gram + weight * x[:, None] * x,
+            cross=self.cross + weight * y[:, None] * x,
             target_squares=self.target_squares + weight * y * y,
         )
 
@@ -142,14 +142,15 @@ def thinned(batches: Sequence[RowMoments], most: int = BATCHES) -> tuple[RowMome
     return tuple(found)
 
 
-def pieces_of(n_new: int, n_before: int) -> list[slice]:
-    """Parts of new rows that become batches of their own beside those of earlier rows.
+def pieces_of(n_new: int, n_before: int, number: int | None = None) -> list[slice]:
+    """Parts of new rows that become batches of their own, so many, or as befits them beside those of earlier rows.
 
-    >>> len(pieces_of(100, 0)), len(pieces_of(100, 100)), len(pieces_of(3, 900))
-    (32, 16, 1)
+    >>> len(pieces_of(100, 0)), len(pieces_of(100, 100)), len(pieces_of(3, 900)), pieces_of(0, 0)
+    (32, 16, 1, [])
     """
-    number = max(1, min(n_new, round(BATCHES * n_new / (n_new + n_before))))
-    ends = np.linspace(0, n_new, number + 1).round().astype(int)
+    if number is None:
+        number = max(1, round(BATCHES * n_new / max(n_new + n_before, 1)))
+    ends = np.linspace(0, n_new, min(number, n_new) + 1).round().astype(int)
     return [slice(start, stop) for start, stop in pairwise(ends.tolist())]
 
 
