@@ -18,7 +18,6 @@ from subridge.arrays.namespace import (
     index_on,
     is_long,
     is_numpy,
-    is_sparse,
     is_tensor,
     like,
     namespace_of,
@@ -34,6 +33,7 @@ from subridge.estimators.base import (
     checked_features,
     left_out_sets,
     row_weights,
+    weighted_rows,
 )
 from subridge.estimators.blocks import moments_for, predicted
 from subridge.estimators.members import Features, example_of
@@ -215,21 +215,21 @@ class BandedRidge(MultiOutputMixin, RegressorMixin, BaseEstimator):
         if isinstance(X, MomentBatches) or is_long(X, y):
             return self._fit_long(X, y, sample_weight, groups)
         features: Features = checked_features(self, X, reset=True)
-        n, Y, spaces = features.shape[0], _labels(self, y, features), self._read_spaces(features.shape[1])
+        n = features.shape[0]
+        Y = _labels(self, y, features)
+        spaces = self._read_spaces(features.shape[1])
         self._has_one_target = Y.ndim == 1
-        Y = Y[:, None] if Y.ndim == 1 else Y
+        Y = Y.reshape((n, -1))
         weights = row_weights(sample_weight, n)
-        kept = np.arange(n) if weights is None else np.flatnonzero(weights > 0)
-        if len(kept) < 2:
+        features, unlabelled, w = weighted_rows(features, np.zeros((1, n)), weights)
+        n_kept = features.shape[0]
+        if n_kept < 2:
             raise DataError(
-                f"n_samples={counted(len(kept), 'sample')}: nothing is left to train on if one is left out; give at "
+                f"n_samples={counted(n_kept, 'sample')}: nothing is left to train on if one is left out; give at "
                 "least two"
             )
-        if len(kept) < n:
-            features = features[kept] if is_sparse(features) else select_rows(features, kept)
-            Y = select_rows(Y, kept)
-        w = None if weights is None else like(weights[kept], example_of(features))
-        unlabelled = like(np.zeros((1, len(kept))), example_of(features))
+        if weights is not None and n_kept < n:
+            Y = select_rows(Y, np.flatnonzero(weights > 0))
         rows = training_rows(features, unlabelled, w, self.fit_intercept, left_out_sets(groups, 0, weights, n))
         del features
         refuse_out_of_range(rows)
@@ -252,7 +252,7 @@ class BandedRidge(MultiOutputMixin, RegressorMixin, BaseEstimator):
         moments = moments_for(self, X, y, sample_weight, 2, self.memory, self.progress)
         spaces = self._read_spaces(moments.n_features)
         search = MomentSearch(moments, list(spaces.values()), self.fit_intercept, groups, self.per_target)
-        rng, search.ridges, draws, n_promising = self._begin(search.spaces.scales, len(search.loss))
+        rng, search.ridges, draws, n_promising = self._begin(search.scales, len(search.loss))
         with LateBar(counted(len(search.loss), "target"), len(draws) + n_promising, self.progress) as bar:
             search.search(draws, n_promising, rng, bar.move)
         rows = search.rows
@@ -263,7 +263,7 @@ class BandedRidge(MultiOutputMixin, RegressorMixin, BaseEstimator):
         self.intercept_ = rows.whole.target_means * self.fit_intercept
         features = np.asarray(rows.features) * search.units[:, None]
         self._rows = TrainingRows(features, rows.targets[:0], rows.feature_means, rows.weights, False)
-        return self._publish(spaces, search.spaces.scales)
+        return self._publish(spaces, search.scales)
 
     def _read_spaces(self, n_features: int) -> dict[str, IntArray]:
         names = getattr(self, "feature_names_in_", None)
@@ -272,7 +272,8 @@ class BandedRidge(MultiOutputMixin, RegressorMixin, BaseEstimator):
         return spaces
 
     def _publish(self, spaces: dict[str, IntArray], scales: FloatArray) -> Self:
-        self.spaces_, self.scales_ = spaces, scales
+        self.spaces_ = spaces
+        self.scales_ = scales
         if self._has_one_target:
             for name in ("shares_", "ridge_", "loo_error_", "loo_r2_", "intercept_", "dual_coef_"):
                 setattr(self, name, getattr(self, name)[0])
@@ -286,7 +287,8 @@ class BandedRidge(MultiOutputMixin, RegressorMixin, BaseEstimator):
         ridges = _PATH if self.ridges is None else np.unique(np.atleast_1d(non_negative("ridges", self.ridges)))
         if ridges.ndim != 1 or not ridges.size or not ridges.min() > 0:
             raise ParameterError(f"ridges must be positive numbers, got {self.ridges!r}")
-        count, S = positive_integer("n_draws", self.n_draws, 10**6), len(scales)
+        count = positive_integer("n_draws", self.n_draws, 10**6)
+        S = len(scales)
         if self.shares is not None:
             shares = np.atleast_2d(non_negative("shares", self.shares))
             if shares.shape[1:] != (S,) or not np.allclose(shares.sum(axis=1), 1.0):
@@ -333,7 +335,8 @@ class BandedRidge(MultiOutputMixin, RegressorMixin, BaseEstimator):
         is_whole = len(patterns) == 1 and len(patterns[0][1]) == n
         if not is_whole:
             xp = namespace_of(Y)
-            self.dual_coef_, self.intercept_ = xp.zeros_like(Y.T), xp.zeros_like(Y[0, :])
+            self.dual_coef_ = xp.zeros_like(Y.T)
+            self.intercept_ = xp.zeros_like(Y[0, :])
         words = f"{counted(C, 'target')}, {plan.bytes / 2**20:,.0f} MiB"
         with LateBar(words, len(patterns) * (len(draws) + n_promising), self.progress) as bar:
             for at, rows in patterns:
@@ -346,7 +349,8 @@ class BandedRidge(MultiOutputMixin, RegressorMixin, BaseEstimator):
                     found.search_in_common(draws, bar.move)
                 self._keep(at, found, float((part.roots**2).sum()))
                 if is_whole:
-                    self.dual_coef_, self.intercept_ = found.dual, found.intercept
+                    self.dual_coef_ = found.dual
+                    self.intercept_ = found.intercept
                     return
                 self.dual_coef_[index_on(Y, at)[:, None], index_on(Y, rows)] = found.dual
                 self.intercept_[index_on(Y, at)] = found.intercept
@@ -519,9 +523,8 @@ class BandedRidge(MultiOutputMixin, RegressorMixin, BaseEstimator):
             for choice in np.unique(table[targets], axis=0):
                 at = targets[(table[targets] == choice).all(axis=1)]
                 for some in np.split(at, range(block, len(at), block)):
-                    found[some] = left_out_r2(
-                        part, choice[1:], float(choice[0]), take_last(select_rows(dual, some), rows)
-                    )
+                    own = take_last(select_rows(dual, some), rows)
+                    found[some] = left_out_r2(part, choice[1:], float(choice[0]), own)
         return found[0] if self._has_one_target else found
 
     def _of_rows(self, kernels: SpaceKernels, rows: IntArray) -> SpaceKernels:
@@ -565,7 +568,8 @@ def _labels(estimator: BandedRidge, y: ArrayLike | None, X: Features) -> Array:
 
 def _patterns(Y: Array, missing: str) -> list[tuple[IntArray, IntArray]]:
     """Targets that have the same labels, and the rows of these; one pair if none is missing."""
-    (n, C), xp = Y.shape, namespace_of(Y)
+    n, C = Y.shape
+    xp = namespace_of(Y)
     gaps = np.zeros((1, C), dtype=bool)
     if not xp.isfinite(xp.sum(Y)):
         if xp.any(xp.isinf(Y)):

@@ -256,6 +256,7 @@ class BandedSearch:
 
     def __init__(self, spaces: SpaceKernels, targets: Array, ridges: FloatArray, block: int) -> None:
         self.spaces = spaces
+        self.scales = spaces.scales
         self.targets = targets
         self.ridges = ridges
         self.shares = np.empty((0, len(spaces.kernels)))
@@ -416,8 +417,10 @@ class BandedSearch:
         is that of equal shares, with as much signal as noise. Only spaces that vary are here. Shapes (S + 1, S + 1) and
         (C, S + 1).
         """
-        spaces, n = self.spaces, self.spaces.roots.shape[0]
-        xp, alive = namespace_of(spaces.roots), spaces.scales > 0
+        spaces = self.spaces
+        n = spaces.roots.shape[0]
+        xp = namespace_of(spaces.roots)
+        alive = self.scales > 0
         draw = Draw(spaces, alive / alive.sum())
         root: Array = draw.basis / (draw.spectrum + 1.0) ** 0.5  # G = R Rᵀ
         kernels = [K for K, varies in zip(spaces.kernels, alive, strict=True) if varies]
@@ -503,8 +506,8 @@ def _centres(points: FloatArray, weights: FloatArray, count: int, rng: np.random
 
 def _shares_of(roots: FloatArray, search: BandedSearch) -> FloatArray:
     """Shares of all spaces from square roots of those that vary, the same despite rounding."""
-    found = np.zeros((len(roots), len(search.spaces.scales)))
-    found[:, search.spaces.scales > 0] = np.round(roots**2, 6)
+    found = np.zeros((len(roots), len(search.scales)))
+    found[:, search.scales > 0] = np.round(roots**2, 6)
     return np.asarray(found / found.sum(axis=1, keepdims=True))
 
 

@@ -34,11 +34,11 @@ from subridge.arrays.types import Array, ArrayLike, FloatArray, IntArray, Sparse
 from subridge.model.checks import refuse_beyond_memory
 from subridge.model.ensemble import SubsetPlan
 from subridge.model.errors import DataError
-from subridge.ridge.banded import BandedSearch, SpaceKernels, Tick, no_tick, promising_draws
+from subridge.ridge.banded import BandedSearch, Tick, no_tick, promising_draws
 from subridge.ridge.checks import refuse_out_of_range
 from subridge.ridge.member import MemberFit, MemberPath
 from subridge.ridge.rounding import EPS
-from subridge.ridge.rows import Design, LeftOutSets, TrainingRows, left_out_groups, training_rows
+from subridge.ridge.rows import Design, TrainingRows, left_out_groups, training_rows
 
 BATCHES = 32  # with so many the standard error of a difference is known to an eighth of itself
 _PER_PRODUCT = 32  # bytes: the moments of a batch, those before, their sum, and a member's decomposition
@@ -421,31 +421,32 @@ class MomentSearch(BandedSearch):
         groups: ArrayLike | None = None,
         per_target: bool = True,
     ) -> None:
-        self._columns, self._per_target, self._batches = spaces, per_target, moments.batches
-        self.rows = rows = moment_rows(moments.batches, fit_intercept)
+        self._columns = spaces
+        self._per_target = per_target
         self._groups = [] if groups is None else left_out_groups(groups, len(moments.batches)).rows_of_sets
+        self.rows = rows = moment_rows(moments.batches, fit_intercept)
         variances = rows.column_squares * (rows.n_samples / rows.total_weight)
         self.units = 1 / np.where(moments.standardise & (variances > 0), variances, 1.0)
-        scales = np.array([(rows.column_squares * self.units)[columns].sum() for columns in spaces])
-        self.spaces = SpaceKernels([], scales, rows.weights[:0], fit_intercept, LeftOutSets((), True))  # no kernels
-        self.variation = to_numpy(rows.whole.target_squares)
+        self.scales = np.array([(rows.column_squares * self.units)[columns].sum() for columns in spaces])
         self.shares = np.empty((0, len(spaces)))
-        C, G = len(self.variation), max(1, len(self._groups))
-        self.loss, self.place = np.full(C, np.inf), np.full(C, -1)
-        self.inside, self.outside = np.full((C, G), np.inf), np.full((C, G), np.inf)
+        self.variation = to_numpy(rows.whole.target_squares)
+        self.loss = np.full(len(self.variation), np.inf)
+        self.place = np.full(len(self.variation), -1)
+        self.inside = self.outside = self.loss[:, None]  # of each part that is left out, shape (C, G)
 
     def try_shares(self, shares: FloatArray, tick: Tick = no_tick) -> None:
         """See one draw of shares, shape (S,), at all ridges."""
         parts = np.stack([*self._errors(shares, tick)], axis=-1)  # (L, C, G)
-        sums = parts.sum(axis=-1)
+        sums = parts.sum(axis=-1, keepdims=True)
         # At what the others choose, a part is judged.
-        outside, places = self._least(sums[:, :, None] - parts if parts.shape[-1] > 1 else parts)
+        outside, places = self._least(sums - parts if parts.shape[-1] > 1 else parts)
         inside = np.take_along_axis(parts, places[None], axis=0)[0]
         self.inside = np.where(outside < self.outside, inside, self.inside)
         self.outside = np.minimum(outside, self.outside)
-        loss, place = self._least(sums)
+        (loss,), (place,) = (each.T for each in self._least(sums))
         self.place = np.where(loss < self.loss, len(self.shares) * len(self.ridges) + place, self.place)
-        self.loss, self.shares = np.minimum(loss, self.loss), np.vstack([self.shares, shares])
+        self.loss = np.minimum(loss, self.loss)
+        self.shares = np.vstack([self.shares, shares])
 
     def _refine(self, n_promising: int, rng: np.random.Generator, tick: Tick) -> None:
         for shares in promising_draws(self, n_promising, rng):
@@ -453,7 +454,8 @@ class MomentSearch(BandedSearch):
 
     def forms(self, rng: np.random.Generator) -> tuple[FloatArray, FloatArray]:
         """As of rows, and T without random vectors: ``FᵀGF = I - A⁻¹`` and ``GF = F A⁻¹`` with A = FᵀF + I."""
-        alive, M = self.spaces.scales > 0, len(self.units)
+        alive = self.scales > 0
+        M = len(self.units)
         F = np.asarray(self.rows.features) * self._stretches(alive / alive.sum())[:, None]
         inverse = np.linalg.inv(F @ F.T + np.eye(M))
         b = F @ self.rows.centred_targets[0].T
@@ -468,24 +470,25 @@ class MomentSearch(BandedSearch):
         )
 
     def _least(self, errors: FloatArray) -> tuple[FloatArray, IntArray]:
-        """The least of errors, shape (L, C, ...), over ridges, and where it is, for each target or for all together."""
+        """The least of errors, shape (L, C, G), over ridges, and where it is, for each target or for all together."""
         if not self._per_target:
-            spread = np.where(self.variation > 0, self.variation, np.inf).reshape((-1, *[1] * (errors.ndim - 2)))
+            spread = np.where(self.variation > 0, self.variation, np.inf)[:, None]
             errors = np.broadcast_to((errors / spread).sum(axis=1, keepdims=True), errors.shape)
         return errors.min(axis=0), errors.argmin(axis=0)
 
     def _errors(self, shares: FloatArray, tick: Tick) -> Iterator[FloatArray]:
         """Squared errors of what is left out, weighted sums of shape (L, C), one set after the other."""
-        places, roots = range(len(self.ridges)), self._stretches(shares)
+        places = range(len(self.ridges))
+        roots = self._stretches(shares)
         if not self._groups:
             path = self._path(self.rows, roots)
             yield np.stack([path.errors(place) ** 2 @ self.rows.weights for place in places])
             tick(1)
             return
         for own in self._groups:
-            others = [each for number, each in enumerate(self._batches) if number not in own]
+            others = [each for number, each in enumerate(self.rows.batches) if number not in own]
             path = self._path(moment_rows(others, self.rows.has_intercept), roots)
-            held = merged(self._batches[number] for number in own)
+            held = merged(self.rows.batches[number] for number in own)
             one = np.ones(len(self.variation))
             maps = (path.coefficients(place) * roots for place in places)
             yield np.stack([held.squares(one, each, path.feature_means, path.target_means) for each in maps])
@@ -494,7 +497,7 @@ class MomentSearch(BandedSearch):
     def _stretches(self, shares: FloatArray) -> FloatArray:
         """By how much every column is stretched so that one ridge serves all spaces; shape (M,), 0 in no space."""
         found = np.zeros(len(self.units))
-        for columns, share, scale in zip(self._columns, shares, self.spaces.scales, strict=True):
+        for columns, share, scale in zip(self._columns, shares, self.scales, strict=True):
             found[columns] = np.sqrt(share / (scale or np.inf) * self.units[columns])
         return found
 
