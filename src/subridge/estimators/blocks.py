@@ -151,20 +151,6 @@ def _checked_batches(batches: Iterable[Any]) -> Iterator[_Block]:
         yield _Block(*each)
 
 
-@dataclass(frozen=True)
-class _Lazy:
-    """Batches of a polars LazyFrame that holds features, labels and weights beside each other."""
-
-    frame: Any
-    n_parts: int
-    size: int
-
-    def __iter__(self) -> Iterator[_Block]:
-        for frame in self.frame.collect_batches(chunk_size=self.size, maintain_order=True):
-            parts = [frame.select(f"^{i}:.*$") for i in range(self.n_parts)]
-            yield _Block(parts[0], *(each.to_series() if each.width == 1 else each for each in parts[1:]))
-
-
 def _lazy_table(X: Any, y: Any, weights: Any) -> _Table:
     """Batches of a polars LazyFrame, with labels of another, or of an array."""
     import polars as pl
@@ -172,9 +158,15 @@ def _lazy_table(X: Any, y: Any, weights: Any) -> _Table:
     names = X.collect_schema().names()
     given = [each for each in (X, y, weights) if each is not None]
     lazy = [each if is_of(each, "polars", "LazyFrame") else pl.LazyFrame(np.asarray(each)) for each in given]
-    renamed = [each.select(pl.all().name.prefix(f"{i}:")) for i, each in enumerate(lazy)]
-    blocks = _Lazy(pl.concat(renamed, how="horizontal"), len(lazy), max(1, _BLOCK // (8 * max(len(names), 1))))
-    return _Table(blocks, len(names), None, _n_targets(y), None, np.array(names, dtype=object))
+    beside = pl.concat([each.select(pl.all().name.prefix(f"{i}:")) for i, each in enumerate(lazy)], how="horizontal")
+    size = max(1, _BLOCK // (8 * max(len(names), 1)))
+
+    def blocks() -> Iterator[_Block]:
+        for batch in beside.collect_batches(chunk_size=size, maintain_order=True):
+            parts = [batch.select(f"^{i}:.*$") for i in range(len(lazy))]
+            yield _Block(parts[0], *(each.to_series() if each.width == 1 else each for each in parts[1:]))
+
+    return _Table(blocks(), len(names), None, _n_targets(y), None, np.array(names, dtype=object))
 
 
 def refuse_unwritten(name: str, array: Any) -> None:
@@ -499,7 +491,7 @@ def gather_moments(
     budget = available_memory() // 2 if memory is None else positive_integer("memory", memory)
     n_batches, planned = _plan(table, budget)
     in_any_order = isinstance(table.blocks, list)
-    if fills and isinstance(table.blocks, Iterator):
+    if fills and not in_any_order and not is_lazy(X):
         raise ParameterError("missing='mean' reads the table twice, and an iterator can be read once; fill its batches")
     if store is not None and not in_any_order:
         raise ParameterError("store= needs blocks that can be read in any order; batches of an iterator come once")
@@ -509,7 +501,7 @@ def gather_moments(
     batches = tuple[RowMoments, ...]()
     words = f"rows, {planned / 2**30:.2f} GiB planned"
     with ProgressBar(words, len(groups) * (1 + fills), show=progress and in_any_order) as bar:
-        fill = _means(table, groups, bar) if fills else None
+        fill = _means(table if in_any_order else _table(X, y, sample_weight), groups, bar) if fills else None
         if in_any_order:
             found = _batches(table, groups, n_batches, fill, store, (X, y, sample_weight), bar)
             batches = thinned(found, n_batches)

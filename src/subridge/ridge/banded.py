@@ -46,21 +46,23 @@ from subridge.ridge.rows import LeftOutSets, SetBatch, TrainingRows
 
 _JUDGES = 10  # parts of the sets, each judged at what the others choose
 _CONCENTRATIONS = (0.1, 1.0)  # of random shares, in turns: few spaces, or many (himalaya's default)
-_PROBES, _STEPS, _PICKED = 200, 100, 5000  # random vectors, steps to the strengths of spaces, points of k-means
-# A factor e of the ridge is as far as this distance of shares in square roots. A target sees so many choices. Both were
-# chosen with the laws of benchmarks/banded.py.
-_FAR, _NEAR = 0.3, 20
+_PROBES = 200  # random vectors
+_STEPS = 100  # to the strengths of spaces
+_PICKED = 5000  # points of k-means
+# Both were chosen with the laws of benchmarks/banded.py.
+_FAR = 0.3  # a distance of shares, in square roots, that is as far as a factor e of the ridge
+_NEAR = 20  # choices that a target sees
 # Ridges are seen in three passes: every fourth, those between, the rest. Once a target's error is below so much of its
 # variance, it sees those of the first pass that are next to its best so far. It sees one of a later pass if a neighbour
-# is its best of the draw, and at most so many times worse than its best of all draws. Chosen on other laws than that of
-# benchmarks/banded.py, where all ridges give the same R² to four digits.
-_PASSES, _CLOSE, _EXPLAINED = (4, 2, 1), (np.inf, 1.1, 1.02), 0.98
+# is its best of the draw, and at most so many times worse than its best of all draws as `_passes` says. Chosen on other
+# laws than that of benchmarks/banded.py, where all ridges give the same R² to four digits.
+_EXPLAINED = 0.98
 _ROTATED = 8  # times n: so many targets are rotated; more are left as they are, and Q goes into W
 _ALIGNED = 8  # targets: products of other numbers take a card twice as long
 _BLOCK = 2**25  # bytes of a block of targets: a larger one makes products no faster on a processor
-# Matrices n × n of double precision beside the kernels: those that stay while targets are seen, and those that
-# eigenvectors need before. The latter leave as much room for a block of targets.
-_KEPT, _PASSING = 3, 5.5
+# Matrices n × n of double precision beside the kernels.
+_KEPT = 3  # that stay while targets are seen
+_PASSING = 5.5  # that eigenvectors need before; they leave as much room for a block of targets
 
 Tick: TypeAlias = Callable[[float], None]  # told the share of a draw that is done
 Labels: TypeAlias = Callable[[Array], Array]  # of some targets, shape (n, b), by their numbers
@@ -230,8 +232,10 @@ class MemoryPlan(NamedTuple):
 
 def plan_memory(n_spaces: int, targets: Array, memory: int | None = None) -> MemoryPlan:
     """Fit a block of targets, shape (n, C), into the memory that may be used, in bytes; None for the usual size."""
-    (n, C), size = targets.shape, targets.dtype.itemsize
-    column, matrix = 4 * size * n, 8 * n * n  # labels, errors, dual coefficients or squares
+    n, C = targets.shape
+    size = targets.dtype.itemsize
+    column = 4 * size * n  # labels, errors, dual coefficients or squares
+    matrix = 8 * n * n
     passing = int(_PASSING * matrix)
     fixed = matrix * (n_spaces + _KEPT) + size * n * C * (_ROTATED * n >= C)
     state = C * (12 * _JUDGES + 64)  # what each target keeps of the search; its block is smaller by so much
@@ -391,17 +395,22 @@ class BandedSearch:
     def _see_block(self, solution: Solution, at: IntArray, seen_by: Labels) -> Array:
         xp = namespace_of(self.targets)
         where = index_on(self.targets, np.resize(at, -(-len(at) // _ALIGNED) * _ALIGNED))
-        labels, where = seen_by(where), where[: len(at)]
+        labels = seen_by(where)
+        where = where[: len(at)]
         errors = solution.left_out @ labels
         parts = self.squares(errors).T[: len(at), :]
-        sums, outside, least = xp.sum(parts, axis=1), self.outside[where], self._lowest[where]
+        sums = xp.sum(parts, axis=1)
+        outside = self.outside[where]
         others = xp.astype((sums[:, None] - parts) / self._spreads[where][:, None], xp.float32)
         self.inside[where] = xp.where(others < outside, parts, self.inside[where])
         self.outside[where] = xp.where(others < outside, others, outside)
-        self._lowest[where] = xp.where(sums < least, sums, least)
+        least = self._lowest[where]
+        better = sums < least
+        self._lowest[where] = xp.where(better, sums, least)
         # In NumPy the rest is for those that are better; to find them on a card, the host would have to wait.
-        some = np.flatnonzero(sums < least) if is_numpy(sums) else slice(0, len(at))
-        better, where = (sums < least)[some], where[some]
+        some = np.flatnonzero(better) if is_numpy(sums) else slice(0, len(at))
+        better = better[some]
+        where = where[some]
         centres = self._shift[where] + (solution.centre @ labels)[some]
         self.intercept[where] = xp.where(better, centres, self.intercept[where])
         del labels  # from here on, too, no more than four tables of a block are held
@@ -449,19 +458,15 @@ class BandedSearch:
         return np.asarray(self.ridges[self.place % len(self.ridges)])
 
 
-def _passes(L: int) -> list[tuple[int, float, list[int]]]:
+def _passes(L: int) -> list[tuple[int, float, range]]:
     """Steps between ridges, how close to its best a target must be, and the numbers of the ridges of every pass.
 
-    >>> [numbers for _, _, numbers in _passes(9)], [numbers for _, _, numbers in _passes(4)]
+    >>> [list(numbers) for _, _, numbers in _passes(9)], [list(numbers) for _, _, numbers in _passes(4)]
     ([[8, 4, 0], [6, 2], [7, 5, 3, 1]], [[3, 2, 1, 0]])
     """
-    if 2 * _PASSES[0] > L:
-        return [(1, np.inf, [*reversed(range(L))])]
-    passes = list[tuple[int, float, list[int]]]()
-    for step, close in zip(_PASSES, _CLOSE, strict=True):
-        seen = {number for _, _, numbers in passes for number in numbers}
-        passes.append((step, close, [number for number in range(L - 1, -1, -step) if number not in seen]))
-    return passes
+    if L < 8:
+        return [(1, np.inf, range(L - 1, -1, -1))]
+    return [(4, np.inf, range(L - 1, -1, -4)), (2, 1.1, range(L - 3, -1, -4)), (1, 1.02, range(L - 2, -1, -2))]
 
 
 # -- shares to try --------------------------------------------------------------------------------
@@ -498,10 +503,8 @@ def needed_shares(search: BandedSearch, least: int, rng: np.random.Generator) ->
 def _centres(points: FloatArray, weights: FloatArray, count: int, rng: np.random.Generator) -> FloatArray:
     """Centres of weighted points by k-means, shape (count, ...)."""
     picked = points[rng.choice(len(points), max(_PICKED, 2 * count), p=weights / weights.sum())]
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UserWarning)  # of a centre without points, which stays where it is
-        centres, _ = kmeans2(picked, count, minit="points", rng=rng)
-    return np.asarray(centres)
+    with warnings.catch_warnings(action="ignore", category=UserWarning):  # of a centre without points, which stays
+        return np.asarray(kmeans2(picked, count, minit="points", rng=rng)[0])
 
 
 def _shares_of(roots: FloatArray, search: BandedSearch) -> FloatArray:
