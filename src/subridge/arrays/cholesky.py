@@ -30,12 +30,10 @@ class BlockedFactor:
 
     def solve_forward(self, rows: Array) -> Array:
         """Solve ``L z = t`` for every row t, shape (batch, n_rows, n), overwritten with the result."""
-        n = self.lower.shape[-1]
         for number, inverse in enumerate(self.inverses):
             j = number * self.panel
-            e = min(j + self.panel, n)
-            if j:
-                subtract_product(rows[:, :, j:e], rows[:, :, :j], self.lower[:, j:e, :j].mT)
+            e = j + self.panel
+            subtract_product(rows[:, :, j:e], rows[:, :, :j], self.lower[:, j:e, :j].mT)
             rows[:, :, j:e] = rows[:, :, j:e] @ inverse.mT
         return rows
 
@@ -44,15 +42,11 @@ class BlockedFactor:
 
         Row i is zero from entry ``lengths[i]`` on, ascending in i, and so is its solution; blocks beyond are skipped.
         """
-        n = self.lower.shape[-1]
         for number in reversed(range(len(self.inverses))):
             j = number * self.panel
-            e = min(j + self.panel, n)
+            e = j + self.panel
             first = 0 if lengths is None else sum(length <= j for length in lengths)
-            if first == rows.shape[1]:
-                continue
-            if e < n:
-                subtract_product(rows[:, first:, j:e], rows[:, first:, e:], self.lower[:, e:, j:e])
+            subtract_product(rows[:, first:, j:e], rows[:, first:, e:], self.lower[:, e:, j:e])
             rows[:, first:, j:e] = rows[:, first:, j:e] @ self.inverses[number]
         return rows
 
@@ -63,17 +57,14 @@ def factor(matrices: Array, panel: int = PANEL) -> BlockedFactor:
     Only the lower triangle is read. A matrix that is not positive definite gives NaN from its failing block on. Nearly
     all of the n³/3 operations are products of shape (n - j) × panel × j.
     """
-    n = matrices.shape[-1]
     inverses = []
-    for j in range(0, n, panel):
-        e = min(j + panel, n)
-        if j:
-            subtract_product(matrices[:, j:, j:e], matrices[:, j:, :j], matrices[:, j:e, :j].mT)
+    for j in range(0, matrices.shape[-1], panel):
+        e = j + panel
+        subtract_product(matrices[:, j:, j:e], matrices[:, j:, :j], matrices[:, j:e, :j].mT)
         block = cholesky_or_nan(matrices[:, j:e, j:e])
         inverse = _inverse(block)
         matrices[:, j:e, j:e] = block
-        if e < n:
-            matrices[:, e:, j:e] = matrices[:, e:, j:e] @ inverse.mT
+        matrices[:, e:, j:e] = matrices[:, e:, j:e] @ inverse.mT
         inverses.append(inverse)
     return BlockedFactor(matrices, inverses, panel)
 
@@ -81,7 +72,7 @@ def factor(matrices: Array, panel: int = PANEL) -> BlockedFactor:
 def gram_lower(rows: Array, into: Array) -> Array:
     """Add the lower triangle of ``rows @ rowsᵀ`` to `into`, by block rows: half the operations of the full product."""
     for j in range(0, rows.shape[-2], _BLOCK):
-        e = min(j + _BLOCK, rows.shape[-2])
+        e = j + _BLOCK
         into[:, j:e, :e] += rows[:, j:e, :] @ rows[:, :e, :].mT
     return into
 

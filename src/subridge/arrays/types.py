@@ -43,8 +43,7 @@ class SparseMatrix(Protocol):
     tocsc: Callable[[], "SparseMatrix"]
     tocsr: Callable[[], "SparseMatrix"]
     toarray: Callable[[], FloatArray]
-
-    def multiply(self, other: "SparseMatrix | Array") -> "SparseMatrix": ...
+    multiply: Callable[["SparseMatrix | Array"], "SparseMatrix"]
 
     @overload
     def __matmul__(self, other: FloatArray) -> FloatArray: ...

@@ -212,6 +212,7 @@ class BandedRidge(MultiOutputMixin, RegressorMixin, BaseEstimator):
             delattr(self, name)
         for name in ("refine", "per_target", "fit_intercept", "progress"):
             truth(name, getattr(self, name))
+        one_of("missing_targets", self.missing_targets, get_args(MissingTargets))
         if isinstance(X, MomentBatches) or is_long(X, y):
             return self._fit_long(X, y, sample_weight, groups)
         features: Features = checked_features(self, X, reset=True)
@@ -242,7 +243,7 @@ class BandedRidge(MultiOutputMixin, RegressorMixin, BaseEstimator):
 
     def _fit_long(self, X: Any, y: ArrayLike | None, sample_weight: ArrayLike | None, groups: ArrayLike | None) -> Self:
         """Fit to the moments of a table that is read block by block."""
-        if one_of("missing_targets", self.missing_targets, get_args(MissingTargets)) == "drop":
+        if self.missing_targets == "drop":
             raise ParameterError("missing_targets='drop' needs the rows, and moments are all there is; fit to rows")
         if groups is not None and np.shape(groups) != (len(X.batches) if isinstance(X, MomentBatches) else 0,):
             raise ParameterError(
@@ -324,9 +325,7 @@ class BandedRidge(MultiOutputMixin, RegressorMixin, BaseEstimator):
             )
         memory = None if self.memory is None else positive_integer("memory", self.memory)
         plan = plan_memory(len(kernels.scales), Y, memory)
-        patterns = self._patterns = _patterns(
-            Y, one_of("missing_targets", self.missing_targets, get_args(MissingTargets))
-        )
+        patterns = self._patterns = _patterns(Y, self.missing_targets)
         if is_numpy(Y):
             refuse_large_entries("y", Y)
         if len(patterns) > 1 and not self.per_target:

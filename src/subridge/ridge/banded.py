@@ -271,7 +271,6 @@ class BandedSearch:
         self._judges = like(np.arange(spaces.sets.n_sets) % J == np.arange(J)[:, None], spaces.roots)
         self.loss = np.full(C, np.inf)
         self.place = np.full(C, -1)
-        self._lowest = like(np.full(C, np.inf), spaces.roots)  # `loss`, beside the targets
         self.inside = like(np.full((C, J), np.inf), spaces.roots)
         self.outside = xp.astype(self.inside, xp.float32)  # over the variation, and compared only
         self.dual = xp.zeros((C, n), dtype=targets.dtype, device=device_of(targets))
@@ -307,26 +306,21 @@ class BandedSearch:
         sums = [xp.linalg.vector_norm(rows.of(values), axis=1) ** 2 for rows in self.spaces.batches]
         return self._judges @ xp.astype(xp.concat(sums), self._judges.dtype)
 
-    def seen_by(self, draw: Draw) -> Labels:
-        """What gives the labels of some targets, shape (n, b), as the solutions of a draw take them."""
+    def _draw(self, shares: FloatArray) -> tuple[Draw, Labels]:
+        """Eigenvectors, and what gives the labels of some targets, shape (n, b), as their solutions take them."""
+        draw = Draw(self.spaces, shares, len(self.loss) <= _ROTATED * int(self.targets.shape[0]))
         if not draw.rotated:
-            return self._labels
+            return draw, self._labels
         xp = namespace_of(self.targets)
         Q = like(draw.basis * self.spaces.roots[:, None], self.targets)
         parts = self.blocks(np.arange(len(self.loss)))
         turned = xp.concat([Q.T @ self._labels(index_on(Q, at)) for at in parts], axis=1)
-        return lambda at: xp.take(turned, at, axis=1)
-
-    @property
-    def rotated(self) -> bool:
-        """Whether targets are few enough to be rotated by eigenvectors."""
-        return len(self.loss) <= _ROTATED * int(self.targets.shape[0])
+        return draw, lambda at: xp.take(turned, at, axis=1)
 
     def try_shares(self, shares: FloatArray, tick: Tick = no_tick) -> None:
         """See one draw of shares, shape (S,), at the ridges that matter to each target."""
         L = len(self.ridges)
-        draw = Draw(self.spaces, shares, self.rotated)
-        labels = self.seen_by(draw)
+        draw, labels = self._draw(shares)
         here = np.full(len(self.loss), np.inf)
         nearest = np.full(len(self.loss), -1)
         before = np.where(self.loss < _EXPLAINED * self.variation, self.place % L, -1)
@@ -363,8 +357,7 @@ class BandedSearch:
         table = np.zeros((len(draws), len(self.ridges)))
         variation = np.where(self.variation > 0, self.variation, np.inf)
         for place, shares in enumerate(draws):
-            draw = Draw(self.spaces, shares, self.rotated)
-            labels = self.seen_by(draw)
+            draw, labels = self._draw(shares)
             for number, ridge in enumerate(self.ridges):
                 solution = draw.at(ridge, self.targets)
                 for at in self.blocks(np.arange(len(variation))):
@@ -392,10 +385,11 @@ class BandedSearch:
         self.loss[at] = np.fmin(losses, self.loss[at])
         return losses
 
-    def _see_block(self, solution: Solution, at: IntArray, seen_by: Labels) -> Array:
+    def _see_block(self, solution: Solution, at: IntArray, labels_of: Labels) -> Array:
         xp = namespace_of(self.targets)
         where = index_on(self.targets, np.resize(at, -(-len(at) // _ALIGNED) * _ALIGNED))
-        labels = seen_by(where)
+        least = like(self.loss[at], self._judges)
+        labels = labels_of(where)
         where = where[: len(at)]
         errors = solution.left_out @ labels
         parts = self.squares(errors).T[: len(at), :]
@@ -404,9 +398,7 @@ class BandedSearch:
         others = xp.astype((sums[:, None] - parts) / self._spreads[where][:, None], xp.float32)
         self.inside[where] = xp.where(others < outside, parts, self.inside[where])
         self.outside[where] = xp.where(others < outside, others, outside)
-        least = self._lowest[where]
         better = sums < least
-        self._lowest[where] = xp.where(better, sums, least)
         # In NumPy the rest is for those that are better; to find them on a card, the host would have to wait.
         some = np.flatnonzero(better) if is_numpy(sums) else slice(0, len(at))
         better = better[some]

@@ -82,11 +82,6 @@ class RowMoments:
             target_means=self.target_means + share * dy,
         )
 
-    def uncentred(self) -> "RowMoments":
-        """The same rows' moments about zero: what a fit without intercept uses."""
-        x, y = self.feature_means, self.target_means
-        return replace(self._shifted(x, y, self.total_weight), feature_means=x * 0.0, target_means=y * 0.0)
-
     def squares(self, a: FloatArray, b: FloatArray, x: FloatArray, y: FloatArray) -> FloatArray:
         """``Σ w (a (y_i - y) - b (x_i - x))²`` of every target, shape (C,), for a and y (C,), b (C, M) and x (M,)."""
         gram, cross, own = (to_numpy(each) for each in (self.gram, self.cross, self.target_squares))
@@ -321,7 +316,8 @@ class MomentRows(TrainingRows):
 def moment_rows(batches: Sequence[RowMoments], fit_intercept: bool, standardise: bool = False) -> MomentRows:
     """Rows that have the moments of all batches together; with `standardise` in units of the columns' spread."""
     whole = merged(batches)
-    used = whole if fit_intercept else whole.uncentred()
+    # Without intercept, moments about zero are used.
+    used = whole._shifted(whole.feature_means, whole.target_means, whole.total_weight * (not fit_intercept))
     gram = to_numpy(used.gram)
     squares = np.diagonal(gram)
     rounding = (whole.n_samples * EPS * abs(to_numpy(whole.feature_means))) ** 2 * whole.total_weight
@@ -332,7 +328,7 @@ def moment_rows(batches: Sequence[RowMoments], fit_intercept: bool, standardise:
     return MomentRows(
         np.ascontiguousarray((root if scales is None else root / scales).T),
         np.ascontiguousarray(targets.T) / weights[0] ** 0.5,
-        to_numpy(used.feature_means),
+        to_numpy(whole.feature_means) * fit_intercept,
         weights,
         fit_intercept=False,
         batches=tuple(batches),
