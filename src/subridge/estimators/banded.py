@@ -569,14 +569,12 @@ def _patterns(Y: Array, missing: str) -> list[tuple[IntArray, IntArray]]:
     """Targets that have the same labels, and the rows of these; one pair if none is missing."""
     n, C = Y.shape
     xp = namespace_of(Y)
-    gaps = np.zeros((1, C), dtype=bool)
-    if not xp.isfinite(xp.sum(Y)):
-        if xp.any(xp.isinf(Y)):
-            raise DataError("y contains infinity; replace or drop those rows")
-        gaps = to_numpy(xp.isnan(Y)).astype(bool)
-    if not gaps.any():
+    if xp.isfinite(xp.sum(Y)):
         return [(np.arange(C), np.arange(n))]
-    if missing == "raise":
+    if xp.any(xp.isinf(Y)):
+        raise DataError("y contains infinity; replace or drop those rows")
+    gaps = to_numpy(xp.isnan(Y)).astype(bool)
+    if missing == "raise" and gaps.any():
         raise DataError(
             f"y contains NaN in {gaps.any(axis=0).sum()} of {counted(C, 'target')}; drop those rows, or leave them out "
             "target by target with missing_targets='drop'"

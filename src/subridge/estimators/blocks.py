@@ -108,7 +108,7 @@ def _n_targets(y: Any) -> int:
     """C, of labels of any kind, before they are checked."""
     if is_of(y, "polars", "LazyFrame"):
         return len(y.collect_schema())
-    shape = getattr(y, "shape", ())
+    shape: tuple[Any, ...] = getattr(y, "shape", ())
     return int(shape[1]) if len(shape) == 2 else 1
 
 
@@ -257,7 +257,7 @@ def _plain(value: Any) -> Any:
     return loaded.to_numpy() if hasattr(loaded, "to_numpy") else to_numpy(loaded)
 
 
-def _numbers(X: Any, y: Any, weights: Any, width: int, dtype: Any) -> tuple[Array, FloatArray, FloatArray | None]:
+def _numbers(X: Any, y: Any, weights: Any, width: int, dtype: Any) -> tuple[Array, FloatArray, FloatArray]:
     """X (n, M) as it is, targets (C, n) and weights (n,) of a block, checked; rows of weight zero are dropped."""
     X = _plain(X)
     y = np.asarray(_plain(y))
@@ -273,9 +273,7 @@ def _numbers(X: Any, y: Any, weights: Any, width: int, dtype: Any) -> tuple[Arra
     targets = np.atleast_2d(y.T.astype(np.float64))
     if not np.isfinite(targets).all():
         raise DataError(f"y contains NaN or infinity in {(~np.isfinite(targets)).sum()} places; drop those rows")
-    if weights is None:
-        return X, targets, None
-    weights = np.asarray(_plain(weights), dtype=np.float64).reshape(-1)
+    weights = np.ones(len(X)) if weights is None else np.asarray(_plain(weights), dtype=np.float64).reshape(-1)
     if weights.shape != (len(X),) or not np.isfinite(weights).all() or (weights < 0).any():
         raise DataError("sample_weight must hold one finite number of at least 0 for each row of every block")
     kept = weights > 0
@@ -310,7 +308,7 @@ def block_moments(
                 if fill is None:
                     gaps = empty.sum(axis=0)
                 values = np.where(empty, 0.0 if fill is None else fill, values)
-            own = moments_of(values, targets[:, rows], None if weights is None else weights[rows])
+            own = moments_of(values, targets[:, rows], weights[rows])
             slabs.append(replace(own, gaps=gaps))
         found.append(merged(slabs))
     return found

@@ -298,7 +298,9 @@ class BandedSearch:
     def _deviations(self, at: IntArray) -> Array:
         """Labels of some targets less their means, shape (n, b)."""
         where = index_on(self.targets, at)
-        return self._labels(where) - self._rest[where]
+        labels = self._labels(where)
+        labels -= self._rest[where]
+        return labels
 
     def squares(self, values: Array) -> Array:
         """Sums of squares in J parts of the sets, in double precision, shapes (n, b) to (J, b)."""
@@ -364,9 +366,9 @@ class BandedSearch:
                     errors = self.squares(solution.left_out @ labels(index_on(self.targets, at)))
                     table[place, number] += (to_numpy(errors) / variation[at]).sum()
                 tick(1 / len(self.ridges))
-        place, number = np.unravel_index(np.argmin(table), table.shape)
-        self.ridges = self.ridges[[number]]
-        self.try_shares(draws[place])
+        best = np.unravel_index(np.argmin(table), table.shape)
+        self.ridges = self.ridges[[best[1]]]
+        self.try_shares(draws[best[0]])
 
     def try_choice(self, shares: FloatArray, number: int, at: IntArray) -> None:
         """Let some targets see one choice: shares, shape (S,), and the number of a ridge."""

@@ -18,7 +18,7 @@ Gram matrix resolves directions down to √ε, about 1e-7 of a column's spread, 
 """
 
 import warnings
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from copy import deepcopy
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property, reduce
@@ -432,7 +432,7 @@ class MomentSearch(BandedSearch):
 
     def try_shares(self, shares: FloatArray, tick: Tick = no_tick) -> None:
         """See one draw of shares, shape (S,), at all ridges."""
-        parts = np.stack([*self._errors(shares, tick)], axis=-1)  # (L, C, G)
+        parts = np.stack(self._errors(shares), axis=-1)  # (L, C, G)
         sums = parts.sum(axis=-1, keepdims=True)
         # At what the others choose, a part is judged.
         outside, places = self._least(sums - parts if parts.shape[-1] > 1 else parts)
@@ -443,6 +443,7 @@ class MomentSearch(BandedSearch):
         self.place = np.where(loss < self.loss, len(self.shares) * len(self.ridges) + place, self.place)
         self.loss = np.minimum(loss, self.loss)
         self.shares = np.vstack([self.shares, shares])
+        tick(1)
 
     def _refine(self, n_promising: int, rng: np.random.Generator, tick: Tick) -> None:
         for shares in promising_draws(self, n_promising, rng):
@@ -472,23 +473,22 @@ class MomentSearch(BandedSearch):
             errors = np.broadcast_to((errors / spread).sum(axis=1, keepdims=True), errors.shape)
         return errors.min(axis=0), errors.argmin(axis=0)
 
-    def _errors(self, shares: FloatArray, tick: Tick) -> Iterator[FloatArray]:
-        """Squared errors of what is left out, weighted sums of shape (L, C), one set after the other."""
+    def _errors(self, shares: FloatArray) -> list[FloatArray]:
+        """Squared errors of what is left out, weighted sums of shape (L, C) for each set."""
         places = range(len(self.ridges))
         roots = self._stretches(shares)
         if not self._groups:
             path = self._path(self.rows, roots)
-            yield np.stack([path.errors(place) ** 2 @ self.rows.weights for place in places])
-            tick(1)
-            return
+            return [np.stack([path.errors(place) ** 2 @ self.rows.weights for place in places])]
+        found = []
+        one = np.ones(len(self.variation))
         for own in self._groups:
             others = [each for number, each in enumerate(self.rows.batches) if number not in own]
             path = self._path(moment_rows(others, self.rows.has_intercept), roots)
             held = merged(self.rows.batches[number] for number in own)
-            one = np.ones(len(self.variation))
             maps = (path.coefficients(place) * roots for place in places)
-            yield np.stack([held.squares(one, each, path.feature_means, path.target_means) for each in maps])
-            tick(1 / len(self._groups))
+            found.append(np.stack([held.squares(one, each, path.feature_means, path.target_means) for each in maps]))
+        return found
 
     def _stretches(self, shares: FloatArray) -> FloatArray:
         """By how much every column is stretched so that one ridge serves all spaces; shape (M,), 0 in no space."""
