@@ -577,8 +577,7 @@ class RidgeEnsembleBase(BaseEstimator):
         self._refuse(
             ("readout_noise", "gap", "max_samples"), "needs the rows, and moments are all there is; fit to rows"
         )
-        squares = rows.column_squares if rows.scales is None else np.ones(1)
-        warn_once([unequal_scales(squares, getattr(self, "feature_names_in_", None))], stacklevel=4)
+        warn_once([unequal_scales(rows.column_squares, getattr(self, "feature_names_in_", None))], stacklevel=4)
         decided = aggregations[0]
         families = self._families((rows.column_squares > 0) | (not all_rows), seed)
         if decided.decides_classes:  # one ridge, unless a number or subsets are given

@@ -29,7 +29,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy.linalg import lapack, solve_triangular
 
-from subridge.arrays.namespace import is_tensor, to_numpy
+from subridge.arrays.namespace import to_numpy
 from subridge.arrays.types import Array, ArrayLike, FloatArray, IntArray, SparseMatrix
 from subridge.model.checks import refuse_beyond_memory
 from subridge.model.ensemble import SubsetPlan
@@ -58,11 +58,11 @@ class RowMoments:
     n_samples: int
     total_weight: float
     squared_weight: float
-    feature_means: Array
-    target_means: Array
-    gram: Array
-    cross: Array
-    target_squares: Array
+    feature_means: FloatArray
+    target_means: FloatArray
+    gram: FloatArray
+    cross: FloatArray
+    target_squares: FloatArray
     gaps: IntArray | int = 0
 
     def __add__(self, other: "RowMoments") -> "RowMoments":
@@ -84,12 +84,12 @@ class RowMoments:
 
     def squares(self, a: FloatArray, b: FloatArray, x: FloatArray, y: FloatArray) -> FloatArray:
         """``Σ w (a (y_i - y) - b (x_i - x))²`` of every target, shape (C,), for a and y (C,), b (C, M) and x (M,)."""
-        gram, cross, own = (to_numpy(each) for each in (self.gram, self.cross, self.target_squares))
-        inside = a**2 * own - 2 * a * (cross * b).sum(axis=1) + ((b @ gram) * b).sum(axis=1)
-        shift = a * (to_numpy(self.target_means) - y) - b @ (to_numpy(self.feature_means) - x)
+        crossed = 2 * a * (self.cross * b).sum(axis=1)
+        inside = a**2 * self.target_squares - crossed + ((b @ self.gram) * b).sum(axis=1)
+        shift = a * (self.target_means - y) - b @ (self.feature_means - x)
         return np.asarray(np.maximum(inside, 0.0) + self.total_weight * shift**2)
 
-    def _shifted(self, x: Array, y: Array, weight: float) -> "RowMoments":
+    def _shifted(self, x: FloatArray, y: FloatArray, weight: float) -> "RowMoments":
         """Second moments with ``weight`` times the products of x (M,) and y (C,) added."""
         return replace(
             self,
@@ -100,18 +100,20 @@ class RowMoments:
 
 
 def moments_of(X: Array | SparseMatrix, targets: Array, sample_weight: Array | None = None) -> RowMoments:
-    """Moments of one batch of rows: X, shape (n, M), dense or SciPy sparse; targets (C, n); positive weights (n,)."""
-    if not is_tensor(targets):
-        M = X.shape[1]
-        refuse_beyond_memory(f"the products of {M:,} features", _PER_PRODUCT * M**2, "take fewer, or use fit")
+    """Moments of one batch of rows: X, shape (n, M), dense or SciPy sparse; targets (C, n); positive weights (n,).
+
+    Products are made in the library and on the device of X, and kept in NumPy.
+    """
+    M = X.shape[1]
+    refuse_beyond_memory(f"the products of {M:,} features", _PER_PRODUCT * M**2, "take fewer, or use fit")
     with np.errstate(over="ignore", invalid="ignore"):
         rows = training_rows(X, targets, sample_weight)
         design = Design(rows.features, rows.feature_means, rows.root_weights)
         g, means = rows.centred_targets
         refuse_out_of_range(rows)
-        squares = design.gram(), design.onto_features(g), (g * g).sum(axis=1)
+        found = rows.feature_means, means, design.gram(), design.onto_features(g), (g * g).sum(axis=1)
     squared_weight = float((rows.weights**2).sum())
-    return RowMoments(rows.n_samples, rows.total_weight, squared_weight, rows.feature_means, means, *squares)
+    return RowMoments(rows.n_samples, rows.total_weight, squared_weight, *map(to_numpy, found))  # type: ignore[arg-type]
 
 
 def merged(parts: Iterable[RowMoments]) -> RowMoments:
@@ -225,11 +227,12 @@ class MomentBatches:
         found = []
         for number, each in enumerate(self.batches):
             others = replace(self, batches=self.batches[:number] + self.batches[number + 1 :])
-            model, means = deepcopy(estimator).fit(others), to_numpy(each.feature_means)
+            model = deepcopy(estimator).fit(others)
             with warnings.catch_warnings(action="ignore", category=UserWarning):  # of names that means do not have
                 coef = np.atleast_2d(model.coef_)
-                output = np.ravel(model.predict(means[None, :]))
-            found.append(each.squares(np.ones(len(coef)), coef, means, output).sum() / each.total_weight)
+                output = np.ravel(model.predict(each.feature_means[None, :]))
+            errors = each.squares(np.ones(len(coef)), coef, each.feature_means, output)
+            found.append(errors.sum() / each.total_weight)
         return np.array(found)
 
 
@@ -249,7 +252,7 @@ class MomentRows(TrainingRows):
     batches: tuple[RowMoments, ...] = ()
     whole: RowMoments = field(kw_only=True)
     has_intercept: bool = True
-    scales: FloatArray | None = None
+    scales: FloatArray = field(kw_only=True)
     knows_leverages: ClassVar[bool] = False
 
     @property
@@ -259,7 +262,7 @@ class MomentRows(TrainingRows):
 
     def paths(self, plan: SubsetPlan, ridges: FloatArray) -> list[MemberPath]:
         """The members of a plan along a path of ridges, shape (L,) or (L, k)."""
-        if self.scales is not None and not plan.selects_features:
+        if (self.scales != 1).any() and not plan.selects_features:
             raise DataError("standardised moments serve members that select features, not projections; standardise X")
         penalties = ridges.reshape(len(ridges), -1) * plan.subset_sizes
         return [MomentPath(self, plan, r, own) for r, own in enumerate(penalties.T)]
@@ -304,13 +307,12 @@ class MomentRows(TrainingRows):
         for r, (path, place) in enumerate(zip(paths, places, strict=True)):
             assert isinstance(path, MomentPath)
             share, map_ = path.error_map(place)
-            a, b = a + weights[:, r] * share, b + weights[:, [r]] * map_
+            a += weights[:, r] * share
+            b += weights[:, [r]] * map_
         if not np.isfinite(a).all():
             return np.full(len(self.batches), np.inf)
-        if self.scales is not None:
-            b = b / self.scales
-        x, y = (to_numpy(each) * self.has_intercept for each in (self.whole.feature_means, self.whole.target_means))
-        return np.array([each.squares(a, b, x, y).sum() for each in self.batches])
+        y = self.whole.target_means * self.has_intercept
+        return np.array([each.squares(a, b / self.scales, self.feature_means, y).sum() for each in self.batches])
 
 
 def moment_rows(batches: Sequence[RowMoments], fit_intercept: bool, standardise: bool = False) -> MomentRows:
@@ -318,17 +320,17 @@ def moment_rows(batches: Sequence[RowMoments], fit_intercept: bool, standardise:
     whole = merged(batches)
     # Without intercept, moments about zero are used.
     used = whole._shifted(whole.feature_means, whole.target_means, whole.total_weight * (not fit_intercept))
-    gram = to_numpy(used.gram)
-    squares = np.diagonal(gram)
-    rounding = (whole.n_samples * EPS * abs(to_numpy(whole.feature_means))) ** 2 * whole.total_weight
-    sizes = np.sqrt(np.where(squares > rounding * fit_intercept, squares, 0.0))
-    scales = np.where(sizes > 0, sizes / whole.total_weight**0.5, 1.0) if standardise else None
-    root, targets = _root(gram, to_numpy(used.cross), to_numpy(used.target_squares), sizes)
+    means = whole.feature_means * fit_intercept
+    squares = np.diagonal(used.gram)
+    rounding = (whole.n_samples * EPS * abs(means)) ** 2 * whole.total_weight
+    sizes = np.sqrt(np.where(squares > rounding, squares, 0.0))
+    scales = np.where(standardise & (sizes > 0), sizes / whole.total_weight**0.5, 1.0)
+    root, targets = _root(used, sizes)
     weights = np.full(len(root), whole.total_weight / len(root))
     return MomentRows(
-        np.ascontiguousarray((root if scales is None else root / scales).T),
+        np.ascontiguousarray((root / scales).T),
         np.ascontiguousarray(targets.T) / weights[0] ** 0.5,
-        to_numpy(whole.feature_means) * fit_intercept,
+        means,
         weights,
         fit_intercept=False,
         batches=tuple(batches),
@@ -338,20 +340,23 @@ def moment_rows(batches: Sequence[RowMoments], fit_intercept: bool, standardise:
     )
 
 
-def _root(gram: FloatArray, cross: FloatArray, squares: FloatArray, sizes: FloatArray) -> tuple[FloatArray, FloatArray]:
+def _root(moments: RowMoments, sizes: FloatArray) -> tuple[FloatArray, FloatArray]:
     """R, shape (ρ + 1, M), and T, shape (ρ + 1, C), with ``RᵀR = gram``, ``TᵀR = cross`` and squared columns of T.
 
     R is found by Cholesky with pivots in units of the columns' `sizes`, shape (M,), zero for those that are left out.
     Columns of any scale keep their digits. Directions below √(M ε) of the scaled matrix are left out. The last row has
     what no feature explains of each target by itself, so that products of two targets are not those of the rows.
     """
-    M = len(gram)
+    M = len(sizes)
+    squares = moments.target_squares
     inverse = np.divide(1.0, sizes, out=np.zeros_like(sizes), where=sizes > 0)
-    upper, pivots, rank, _ = lapack.dpstrf(gram * inverse[:, None] * inverse)
-    root, targets = np.zeros((rank + 1, M)), np.zeros((rank + 1, len(cross)))
+    upper, pivots, rank, _ = lapack.dpstrf(moments.gram * inverse[:, None] * inverse)
+    root = np.zeros((rank + 1, M))
     root[:rank, pivots - 1] = np.triu(upper)[:rank]
+    targets = np.zeros((rank + 1, len(squares)))
     if rank:
-        targets[:rank] = solve_triangular(upper[:rank, :rank], (cross * inverse)[:, pivots[:rank] - 1].T, trans="T")
+        scaled = (moments.cross * inverse)[:, pivots[:rank] - 1]
+        targets[:rank] = solve_triangular(upper[:rank, :rank], scaled.T, trans="T")
     rest = squares - (targets**2).sum(axis=0)
     targets[rank] = np.sqrt(np.where(rest > M * EPS * squares, rest, 0.0))
     return root * sizes, targets
@@ -366,14 +371,17 @@ class MomentPath(MemberPath):
     def __init__(self, rows: MomentRows, plan: SubsetPlan, r: int, penalties: FloatArray) -> None:
         A = plan.measurements[r]
         super().__init__(_factorised(rows, A, penalties.min()), penalties)
-        self._plan, self._r = plan, r
-        self.target_means = to_numpy(rows.whole.target_means) * rows.has_intercept
-        self._scales = 1.0 if rows.scales is None else rows.scales[A]
+        self._plan = plan
+        self._r = r
+        self.target_means = rows.whole.target_means * rows.has_intercept
+        self._scales = rows.scales[A] if A.ndim == 1 else 1.0
 
     def error_map(self, index: int) -> tuple[float, FloatArray]:
         """a and b, shape (C, M), of the left-out errors ``a g - F b`` in the trace form."""
-        fit, p = self._fit, self.penalties[[index]]
-        d, slack = fit.spectrum, float(fit.slack(p)[0])
+        fit = self._fit
+        p = self.penalties[[index]]
+        d = fit.spectrum
+        slack = float(fit.slack(p)[0])
         gains = d**0.5 / (d + p) * (-1 / d if fit.spans_samples else 1.0)  # (K + p)⁻¹g in place of the residual
         map_ = self._plan.lift_rows(self._r, (self._projected * gains) @ fit.right)  # type: ignore[operator]
         return np.inf if slack == 0 else (not fit.spans_samples) / slack, map_ / (slack or 1.0)
@@ -387,7 +395,8 @@ def _factorised(rows: MomentRows, measurement: IntArray, least_penalty: float) -
     """The decomposition of a member on rows that stand for all, without directions that are rounding of the moments."""
     Ft = rows.design(measurement).dense()
     V, s, Qt = np.linalg.svd(Ft, full_matrices=False)
-    N, top = len(Ft), s.max(initial=0.0)
+    N = len(Ft)
+    top = s.max(initial=0.0)
     rank = (s > N * EPS * top).sum()
     if least_penalty <= 8 * N * EPS * top**2:  # so small that it does not hide the rounding
         sizes = np.linalg.norm(Ft, axis=1, keepdims=True)
@@ -425,7 +434,7 @@ class MomentSearch(BandedSearch):
         self.units = 1 / np.where(moments.standardise & (variances > 0), variances, 1.0)
         self.scales = np.array([(rows.column_squares * self.units)[columns].sum() for columns in spaces])
         self.shares = np.empty((0, len(spaces)))
-        self.variation = to_numpy(rows.whole.target_squares)
+        self.variation = rows.whole.target_squares
         self.loss = np.full(len(self.variation), np.inf)
         self.place = np.full(len(self.variation), -1)
         self.inside = self.outside = self.loss[:, None]  # of each part that is left out, shape (C, G)
@@ -462,9 +471,8 @@ class MomentSearch(BandedSearch):
         within = inside @ (np.eye(M) - inverse) ** 2 @ inside.T
         traces = np.block([[within, lost[:, None]], [lost, np.array(self.rows.room - M + (inverse**2).sum())]])
         rest = self.variation - (dual * (b + dual)).sum(axis=0)
-        return traces, np.vstack([inside @ dual**2, rest]).T / np.maximum(
-            self.variation[:, None] / self.rows.n_samples, 1e-300
-        )
+        variances = np.maximum(self.variation / self.rows.n_samples, 1e-300)
+        return traces, (np.vstack([inside @ dual**2, rest]) / variances).T
 
     def _least(self, errors: FloatArray) -> tuple[FloatArray, IntArray]:
         """The least of errors, shape (L, C, G), over ridges, and where it is, for each target or for all together."""
