@@ -32,7 +32,7 @@ class BlockedFactor:
         """Solve ``L z = t`` for every row t, shape (batch, n_rows, n), overwritten with the result."""
         for number, inverse in enumerate(self.inverses):
             j = number * self.panel
-            e = j + self.panel
+            e = min(j + self.panel, rows.shape[-1])
             subtract_product(rows[:, :, j:e], rows[:, :, :j], self.lower[:, j:e, :j].mT)
             rows[:, :, j:e] = rows[:, :, j:e] @ inverse.mT
         return rows
@@ -44,7 +44,7 @@ class BlockedFactor:
         """
         for number in reversed(range(len(self.inverses))):
             j = number * self.panel
-            e = j + self.panel
+            e = min(j + self.panel, rows.shape[-1])
             first = 0 if lengths is None else sum(length <= j for length in lengths)
             subtract_product(rows[:, first:, j:e], rows[:, first:, e:], self.lower[:, e:, j:e])
             rows[:, first:, j:e] = rows[:, first:, j:e] @ self.inverses[number]
@@ -57,9 +57,10 @@ def factor(matrices: Array, panel: int = PANEL) -> BlockedFactor:
     Only the lower triangle is read. A matrix that is not positive definite gives NaN from its failing block on. Nearly
     all of the n³/3 operations are products of shape (n - j) × panel × j.
     """
+    n = matrices.shape[-1]
     inverses = []
-    for j in range(0, matrices.shape[-1], panel):
-        e = j + panel
+    for j in range(0, n, panel):
+        e = min(j + panel, n)
         subtract_product(matrices[:, j:, j:e], matrices[:, j:, :j], matrices[:, j:e, :j].mT)
         block = cholesky_or_nan(matrices[:, j:e, j:e])
         inverse = _inverse(block)
@@ -72,7 +73,7 @@ def factor(matrices: Array, panel: int = PANEL) -> BlockedFactor:
 def gram_lower(rows: Array, into: Array) -> Array:
     """Add the lower triangle of ``rows @ rowsᵀ`` to `into`, by block rows: half the operations of the full product."""
     for j in range(0, rows.shape[-2], _BLOCK):
-        e = j + _BLOCK
+        e = min(j + _BLOCK, rows.shape[-2])
         into[:, j:e, :e] += rows[:, j:e, :] @ rows[:, :e, :].mT
     return into
 
