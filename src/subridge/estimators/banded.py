@@ -364,12 +364,7 @@ class BandedRidge(MultiOutputMixin, RegressorMixin, BaseEstimator):
     @property
     def _dual(self) -> Array:
         """α in double precision, shape (C, n)."""
-        dual = like(self.dual_coef_, self._rows.weights)
-        return dual[None, :] if self._has_one_target else dual
-
-    def _of_target(self, values: Array) -> Array:
-        """What has the targets last, without that axis if y had none."""
-        return values[..., 0] if self._has_one_target else values
+        return like(self.dual_coef_, self._rows.weights).reshape((-1, len(self._rows.weights)))
 
     @property
     def penalties_(self) -> FloatArray:
@@ -383,7 +378,7 @@ class BandedRidge(MultiOutputMixin, RegressorMixin, BaseEstimator):
         check_is_fitted(self)
         with np.errstate(divide="ignore"):
             found = np.reshape(self.ridge_, (-1, 1)) / self._gains
-        return found[0] if self._has_one_target else found
+        return found.reshape(self.shares_.shape)
 
     @property
     def coef_(self) -> Array:
@@ -400,7 +395,7 @@ class BandedRidge(MultiOutputMixin, RegressorMixin, BaseEstimator):
         for gain, columns in zip(self._gains.T, self.spaces_.values(), strict=True):
             part = self._rows.design(columns).onto_features(dual) * like(gain, dual)[:, None]
             coef[:, index_on(coef, columns)] = part
-        return coef[0, :] if self._has_one_target else coef
+        return coef.reshape((*np.shape(self.ridge_), -1))
 
     def _parts(self, X: MatrixLike) -> Iterator[Array]:
         """What each space adds to the outputs for new rows, shape (m, C), in turn."""
@@ -435,7 +430,7 @@ class BandedRidge(MultiOutputMixin, RegressorMixin, BaseEstimator):
             return predicted(self, X, np.shape(self.ridge_))
         first, *others = self._parts(X)
         outputs = sum(others, first) + like(np.atleast_1d(to_numpy(self.intercept_)), first)
-        return in_precision_of(X, self._of_target(outputs))
+        return in_precision_of(X, outputs.reshape((-1, *np.shape(self.ridge_))))
 
     def predict_by_space(self, X: MatrixLike) -> Array:
         """Predict what each space adds: with ``intercept_`` they sum to what `predict` gives.
@@ -456,7 +451,8 @@ class BandedRidge(MultiOutputMixin, RegressorMixin, BaseEstimator):
             If the model is not fitted, or X does not fit it.
         """
         parts = list(self._parts(X))
-        return in_precision_of(X, self._of_target(namespace_of(parts[0]).stack(parts)))
+        outputs = namespace_of(parts[0]).stack(parts)
+        return in_precision_of(X, outputs.reshape((len(parts), -1, *np.shape(self.ridge_))))
 
     def r2_by_space(self, X: MatrixLike, y: ArrayLike) -> FloatArray:
         """Split R² on new rows into what each space explains, by the product measure.
@@ -490,7 +486,7 @@ class BandedRidge(MultiOutputMixin, RegressorMixin, BaseEstimator):
         rest = 2 * labels - sum(parts[1:], parts[0]) - (np.atleast_1d(to_numpy(self.intercept_)) - means)
         power = (labels**2).sum(axis=0)[:, None]
         found = np.stack([(part * rest).sum(axis=0) for part in parts], axis=-1) / np.where(power > 0, power, np.inf)
-        return np.asarray(found[0] if self._has_one_target else found)
+        return np.reshape(found, self.shares_.shape)
 
     def loo_r2_by_space(self) -> FloatArray:
         """Split R² on left-out rows (groups) into what each space explains, by the product measure.
@@ -524,7 +520,7 @@ class BandedRidge(MultiOutputMixin, RegressorMixin, BaseEstimator):
                 for some in np.split(at, range(block, len(at), block)):
                     own = take_last(select_rows(dual, some), rows)
                     found[some] = left_out_r2(part, choice[1:], float(choice[0]), own)
-        return found[0] if self._has_one_target else found
+        return found.reshape(self.shares_.shape)
 
     def _of_rows(self, kernels: SpaceKernels, rows: IntArray) -> SpaceKernels:
         """Kernels of the rows for which some targets have labels."""

@@ -22,6 +22,7 @@ import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import compress
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
@@ -134,15 +135,13 @@ def by_set(batches: Sequence[RowsOfSets], matrices: Sequence[Array], table: Arra
 def space_kernels(rows: TrainingRows, spaces: Sequence[IntArray]) -> SpaceKernels:
     """Kernels of centred, weighted rows; `spaces` are the columns of each."""
     n = rows.n_samples
-    kernels = []
-    scales = []
-    for columns in spaces:
-        K = like(rows.design(columns).kernel(), rows.weights)
-        scales.append(float(namespace_of(K).linalg.trace(K)) / n)
-        kernels.append(K / (scales[-1] or 1.0))
+    kernels = [like(rows.design(columns).kernel(), rows.weights) for columns in spaces]
+    scales = np.array([float(namespace_of(K).linalg.trace(K)) for K in kernels]) / n
+    for K, scale in zip(kernels, scales, strict=True):
+        K /= scale or 1.0
     alone = SetBatch(np.arange(n)[:, None], np.ones((n, 1), dtype=bool))
     sets = rows.left_out or LeftOutSets((alone,), True)
-    return SpaceKernels(kernels, np.array(scales), rows.root_weights, rows.fit_intercept, sets)
+    return SpaceKernels(kernels, scales, rows.root_weights, rows.fit_intercept, sets)
 
 
 # -- one choice of shares and ridge ---------------------------------------------------------------
@@ -275,13 +274,13 @@ class BandedSearch:
         self.outside = xp.astype(self.inside, xp.float32)  # over the variation, and compared only
         self.dual = xp.zeros((C, n), dtype=targets.dtype, device=device_of(targets))
         weights = like(spaces.roots**2, targets)
-        means = weights @ targets / float(xp.sum(weights))
-        self._shift = means * spaces.fit_intercept  # what the intercept takes before all, for accuracy
-        self._rest = means * (not spaces.fit_intercept)
-        self.intercept = xp.zeros_like(means)
+        self.means = weights @ targets / float(xp.sum(weights))
+        self._shift = self.means * spaces.fit_intercept  # what the intercept takes before all, for accuracy
+        self.intercept = xp.zeros_like(self.means)
         self.variation = np.empty(C)
-        for part in self.blocks(np.arange(C)):
-            own = self._deviations(part) * like(spaces.roots, targets)[:, None]
+        self._parts = self.blocks(np.arange(C))
+        for part in self._parts:
+            own = self._labels(index_on(targets, part), self.means) * like(spaces.roots, targets)[:, None]
             self.variation[part] = to_numpy(self.squares(own)).sum(axis=0)
         self._spreads = like(np.where(self.variation > 0, self.variation, 1.0), spaces.roots)
 
@@ -289,17 +288,10 @@ class BandedSearch:
         """Some targets in blocks."""
         return np.split(at, range(self._block, len(at), self._block))
 
-    def _labels(self, at: Array) -> Array:
-        """Labels of some targets less what the intercept takes before all, shape (n, b)."""
+    def _labels(self, at: Array, means: Array | None = None) -> Array:
+        """Labels of some targets less their means, or less what the intercept takes before all; shape (n, b)."""
         labels = namespace_of(at).take(self.targets, at, axis=1)
-        labels -= self._shift[at]
-        return labels
-
-    def _deviations(self, at: IntArray) -> Array:
-        """Labels of some targets less their means, shape (n, b)."""
-        where = index_on(self.targets, at)
-        labels = self._labels(where)
-        labels -= self._rest[where]
+        labels -= (self._shift if means is None else means)[at]
         return labels
 
     def squares(self, values: Array) -> Array:
@@ -315,8 +307,7 @@ class BandedSearch:
             return draw, self._labels
         xp = namespace_of(self.targets)
         Q = like(draw.basis * self.spaces.roots[:, None], self.targets)
-        parts = self.blocks(np.arange(len(self.loss)))
-        turned = xp.concat([Q.T @ self._labels(index_on(Q, at)) for at in parts], axis=1)
+        turned = xp.concat([Q.T @ self._labels(index_on(Q, at)) for at in self._parts], axis=1)
         return draw, lambda at: xp.take(turned, at, axis=1)
 
     def try_shares(self, shares: FloatArray, tick: Tick = no_tick) -> None:
@@ -362,7 +353,7 @@ class BandedSearch:
             draw, labels = self._draw(shares)
             for number, ridge in enumerate(self.ridges):
                 solution = draw.at(ridge, self.targets)
-                for at in self.blocks(np.arange(len(variation))):
+                for at in self._parts:
                     errors = self.squares(solution.left_out @ labels(index_on(self.targets, at)))
                     table[place, number] += (to_numpy(errors) / variation[at]).sum()
                 tick(1 / len(self.ridges))
@@ -426,14 +417,13 @@ class BandedSearch:
         alive = self.scales > 0
         draw = Draw(spaces, alive / alive.sum())
         root: Array = draw.basis / (draw.spectrum + 1.0) ** 0.5  # G = R Rᵀ
-        kernels = [K for K, varies in zip(spaces.kernels, alive, strict=True) if varies]
+        kernels = list(compress(spaces.kernels, alive))
         # By a root that does not depend on the signs of eigenvectors, which differ between libraries.
         inner = root @ (draw.basis.T @ like(rng.standard_normal((n, _PROBES)), root))
         turned = [xp.reshape(root.T @ each, (-1,)) for each in (*(K @ inner for K in kernels), inner)]
         forms = []
-        blocks = self.blocks(np.arange(len(self.loss)))
-        for at in [half for block in blocks for half in np.array_split(block, 2)]:  # double precision
-            labels = like(self._deviations(at), root) * spaces.roots[:, None]
+        for at in [half for part in self._parts for half in np.array_split(part, 2)]:  # double precision
+            labels = like(self._labels(index_on(root, at), self.means), root) * spaces.roots[:, None]
             dual = root @ (root.T @ labels)
             del labels
             forms.append([to_numpy(xp.sum(dual * (K @ dual), axis=0)) for K in kernels])

@@ -312,7 +312,7 @@ class MomentRows(TrainingRows):
         if not np.isfinite(a).all():
             return np.full(len(self.batches), np.inf)
         y = self.whole.target_means * self.has_intercept
-        return np.array([each.squares(a, b / self.scales, self.feature_means, y).sum() for each in self.batches])
+        return np.array([each.squares(a, b, self.feature_means, y).sum() for each in self.batches])
 
 
 def moment_rows(batches: Sequence[RowMoments], fit_intercept: bool, standardise: bool = False) -> MomentRows:
@@ -369,12 +369,10 @@ class MomentPath(MemberPath):
     """One member at L penalties, from moments instead of rows; rows cannot be left out in pairs."""
 
     def __init__(self, rows: MomentRows, plan: SubsetPlan, r: int, penalties: FloatArray) -> None:
-        A = plan.measurements[r]
-        super().__init__(_factorised(rows, A, penalties.min()), penalties)
+        super().__init__(_factorised(rows, plan.measurements[r], penalties.min()), penalties)
         self._plan = plan
         self._r = r
         self.target_means = rows.whole.target_means * rows.has_intercept
-        self._scales = rows.scales[A] if A.ndim == 1 else 1.0
 
     def error_map(self, index: int) -> tuple[float, FloatArray]:
         """a and b, shape (C, M), of the left-out errors ``a g - F b`` in the trace form."""
@@ -386,13 +384,12 @@ class MomentPath(MemberPath):
         map_ = self._plan.lift_rows(self._r, (self._projected * gains) @ fit.right)  # type: ignore[operator]
         return np.inf if slack == 0 else (not fit.spans_samples) / slack, map_ / (slack or 1.0)
 
-    def coefficients(self, index: int | IntArray) -> Array:
-        """Weights on the features as they were given, at one ridge, or at one for each target; shape (C, N_r)."""
-        return super().coefficients(index) / self._scales
-
 
 def _factorised(rows: MomentRows, measurement: IntArray, least_penalty: float) -> MemberFit:
-    """The decomposition of a member on rows that stand for all, without directions that are rounding of the moments."""
+    """The decomposition of a member on rows that stand for all, without directions that are rounding of the moments.
+
+    V is divided by the columns' scales, so that weights are those of the features as they were given.
+    """
     Ft = rows.design(measurement).dense()
     V, s, Qt = np.linalg.svd(Ft, full_matrices=False)
     N = len(Ft)
@@ -403,7 +400,8 @@ def _factorised(rows: MomentRows, measurement: IntArray, least_penalty: float) -
         own = np.linalg.svd(Ft / np.where(sizes > 0, sizes, 1.0), compute_uv=False)
         rank = min(rank, (own**2 > 8 * N * EPS * own.max(initial=0.0) ** 2).sum())
     kept = np.arange(min(rank, max(rows.room, 0)))[::-1]  # eigenvalues ascend
-    return MemberFit(rows, measurement, Qt[kept], s[kept] ** 2, V.T[kept], 0.0, 0.0, float(rank < N))
+    right = V.T[kept] / (rows.scales[measurement] if measurement.ndim == 1 else 1.0)
+    return MemberFit(rows, measurement, Qt[kept], s[kept] ** 2, right, 0.0, 0.0, float(rank < N))
 
 
 # -- a ridge per feature space --------------------------------------------------------------------
