@@ -106,8 +106,6 @@ def _table(X: Any, y: Any, weights: Any) -> _Table:
 
 def _n_targets(y: Any) -> int:
     """C, of labels of any kind, before they are checked."""
-    if is_of(y, "polars", "LazyFrame"):
-        return len(y.collect_schema())
     shape: tuple[Any, ...] = getattr(y, "shape", ())
     return int(shape[1]) if len(shape) == 2 else 1
 
@@ -166,7 +164,8 @@ def _lazy_table(X: Any, y: Any, weights: Any) -> _Table:
             parts = [batch.select(f"^{i}:.*$") for i in range(len(lazy))]
             yield _Block(parts[0], *(each.to_series() if each.width == 1 else each for each in parts[1:]))
 
-    return _Table(blocks(), len(names), None, _n_targets(y), None, np.array(names, dtype=object))
+    C = len(lazy[1].collect_schema())
+    return _Table(blocks(), len(names), None, C, None, np.array(names, dtype=object))
 
 
 def refuse_unwritten(name: str, array: Any) -> None:

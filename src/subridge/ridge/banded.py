@@ -19,13 +19,14 @@ that memory does not grow with the number of choices, nor working memory with th
 """
 
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import compress
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
+from numpy.random import Generator
 from scipy.cluster.vq import kmeans2
 
 from subridge.arrays.namespace import (
@@ -121,14 +122,15 @@ class RowsOfSets(NamedTuple):
         return xp.reshape(own, (*self.rows.shape, -1))
 
 
-def by_set(batches: Sequence[RowsOfSets], matrices: Sequence[Array], table: Array) -> Array:
+def by_set(batches: Sequence[RowsOfSets], matrices: Iterable[Array], table: Array) -> Array:
     """The rows of each set in a table, shape (n, b), times a matrix of their set, shape (G, m, m) for a batch."""
     xp = namespace_of(table)
-    if batches[0].in_order:
-        return xp.reshape(matrices[0] @ batches[0].of(table), table.shape)
     found = xp.empty_like(table)
     for rows, matrix in zip(batches, matrices, strict=True):
-        found[rows.rows] = matrix @ rows.of(table)
+        product = matrix @ rows.of(table)
+        if rows.in_order:
+            return xp.reshape(product, table.shape)
+        found[rows.rows] = product
     return found
 
 
@@ -181,7 +183,7 @@ def solve(spaces: SpaceKernels, shares: FloatArray, ridge: float, example: Array
     G -= u[:, None] * (u / (1.0 + ridge))
     batches = spaces.batches
     blocks = [namespace_of(G).take_along_axis(rows.of(G), rows.rows[:, None, :], axis=2) for rows in batches]
-    left_out = by_set(batches, [positive_inverse(each) for each in blocks], G) * spaces.roots
+    left_out = by_set(batches, map(positive_inverse, blocks), G) * spaces.roots
     centre = (u - G @ pull) * spaces.roots / norm
     return Solution(like(left_out, example), [like(each, example) for each in blocks], like(centre, example))
 
@@ -211,7 +213,7 @@ class Draw:
         Q, batches, roots = self.basis, self.spaces.batches, self.spaces.roots
         gain = 1 / (self.spectrum + ridge)
         blocks = [_gram(rows.of(Q * gain**0.5)) for rows in batches]
-        left_out = like(by_set(batches, [positive_inverse(each) for each in blocks], Q * gain), example)
+        left_out = like(by_set(batches, map(positive_inverse, blocks), Q * gain), example)
         centre = self._level - gain * self._pull
         if not self.rotated:  # rows of W are as long as those of W Q: rounding is relative to their lengths
             left_out = left_out @ like(Q.T * roots, example)
@@ -331,14 +333,14 @@ class BandedSearch:
             tick(len(numbers) / L)
         self.shares = np.vstack([self.shares, shares])
 
-    def search(self, draws: FloatArray, n_promising: int, rng: np.random.Generator, tick: Tick = no_tick) -> None:
+    def search(self, draws: FloatArray, n_promising: int, rng: Generator, tick: Tick = no_tick) -> None:
         """See given draws, shape (D, S), then promising choices, which take no longer than so many draws."""
         for shares in draws:
             self.try_shares(shares, tick)
         if n_promising:
             self._refine(n_promising, rng, tick)
 
-    def _refine(self, n_promising: int, rng: np.random.Generator, tick: Tick) -> None:
+    def _refine(self, n_promising: int, rng: Generator, tick: Tick) -> None:
         count = n_promising * max(1, len(self.ridges) // 2)
         for shares, number, seen in zip(*promising_choices(self, count, rng), strict=True):
             if seen.any():
@@ -404,7 +406,7 @@ class BandedSearch:
         self.dual[where] = xp.where(better[:, None], dual, self.dual[where])
         return sums
 
-    def forms(self, rng: np.random.Generator) -> tuple[FloatArray, FloatArray]:
+    def forms(self, rng: Generator) -> tuple[FloatArray, FloatArray]:
         """``T_rs = tr(G K_r G K_s)``, by random vectors, and ``q_s = yᵀ G K_s G y`` of targets y of variance one.
 
         The last K is the identity, for noise. If the covariance of y is ``Σ_s a_s K_s``, the expectation of q is T a. G
@@ -456,7 +458,7 @@ def _passes(L: int) -> list[tuple[int, float, range]]:
 # -- shares to try --------------------------------------------------------------------------------
 
 
-def first_draws(count: int, alive: BoolArray, rng: np.random.Generator) -> FloatArray:
+def first_draws(count: int, alive: BoolArray, rng: Generator) -> FloatArray:
     """Equal shares, then each space alone, then random shares; shape (count, S).
 
     Random shares are Dirichlet's at several concentrations in turns; only spaces that are alive have some.
@@ -466,7 +468,7 @@ def first_draws(count: int, alive: BoolArray, rng: np.random.Generator) -> Float
     return np.vstack([alive / alive.sum(), np.eye(len(alive))[alive], random])[:count]
 
 
-def needed_shares(search: BandedSearch, least: int, rng: np.random.Generator) -> tuple[FloatArray, FloatArray]:
+def needed_shares(search: BandedSearch, least: int, rng: Generator) -> tuple[FloatArray, FloatArray]:
     """Square roots of the shares that targets need, shape (C or more, S'), and how much each target counts.
 
     The strengths a of the spaces in a target give its best shares, ``a/Σ a``. A target counts by (Σ a)², since what few
@@ -484,7 +486,7 @@ def needed_shares(search: BandedSearch, least: int, rng: np.random.Generator) ->
     return (strengths / power) ** 0.5, power[:, 0] ** 2
 
 
-def _centres(points: FloatArray, weights: FloatArray, count: int, rng: np.random.Generator) -> FloatArray:
+def _centres(points: FloatArray, weights: FloatArray, count: int, rng: Generator) -> FloatArray:
     """Centres of weighted points by k-means, shape (count, ...)."""
     picked = points[rng.choice(len(points), max(_PICKED, 2 * count), p=weights / weights.sum())]
     with warnings.catch_warnings(action="ignore", category=UserWarning):  # of a centre without points, which stays
@@ -498,14 +500,12 @@ def _shares_of(roots: FloatArray, search: BandedSearch) -> FloatArray:
     return np.asarray(found / found.sum(axis=1, keepdims=True))
 
 
-def promising_draws(search: BandedSearch, count: int, rng: np.random.Generator) -> FloatArray:
+def promising_draws(search: BandedSearch, count: int, rng: Generator) -> FloatArray:
     """Shares near those that targets need, shape (at most count, S)."""
     return np.unique(_shares_of(_centres(*needed_shares(search, 20 * count, rng), count, rng), search), axis=0)
 
 
-def promising_choices(
-    search: BandedSearch, count: int, rng: np.random.Generator
-) -> tuple[FloatArray, IntArray, BoolArray]:
+def promising_choices(search: BandedSearch, count: int, rng: Generator) -> tuple[FloatArray, IntArray, BoolArray]:
     """Choices near those that targets need: shares, shape (count, S), numbers of ridges, and the targets that see each.
 
     Centres by k-means of needed shares and of the ridges that were best so far. Each target sees those next to its own

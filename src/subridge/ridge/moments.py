@@ -27,6 +27,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
+from numpy.random import Generator
 from scipy.linalg import lapack, solve_triangular
 
 from subridge.arrays.namespace import to_numpy
@@ -421,8 +422,8 @@ class MomentSearch(BandedSearch):
         moments: MomentBatches,
         spaces: Sequence[IntArray],
         fit_intercept: bool,
-        groups: ArrayLike | None = None,
-        per_target: bool = True,
+        groups: ArrayLike | None,
+        per_target: bool,
     ) -> None:
         self._columns = spaces
         self._per_target = per_target
@@ -452,11 +453,11 @@ class MomentSearch(BandedSearch):
         self.shares = np.vstack([self.shares, shares])
         tick(1)
 
-    def _refine(self, n_promising: int, rng: np.random.Generator, tick: Tick) -> None:
+    def _refine(self, n_promising: int, rng: Generator, tick: Tick) -> None:
         for shares in promising_draws(self, n_promising, rng):
             self.try_shares(shares, tick)
 
-    def forms(self, rng: np.random.Generator) -> tuple[FloatArray, FloatArray]:
+    def forms(self, rng: Generator) -> tuple[FloatArray, FloatArray]:
         """As of rows, and T without random vectors: ``FᵀGF = I - A⁻¹`` and ``GF = F A⁻¹`` with A = FᵀF + I."""
         alive = self.scales > 0
         M = len(self.units)
