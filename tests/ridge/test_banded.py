@@ -204,12 +204,11 @@ def test_each_target_sees_the_choices_near_its_needs(C, near):
 
 def test_memory_is_planned_and_too_little_is_refused():
     Y = np.empty((100, 1000))
-    usual = plan_memory(4, Y)
-    assert usual.block == 1000
-    small = plan_memory(4, Y, memory=2_000_000)
-    assert small.block < 1000
-    assert small.bytes <= 2_000_000
-    few, many = (plan_memory(4, np.broadcast_to(0.0, (100, C))) for C in (20_000, 80_000))
-    assert many.bytes == pytest.approx(few.bytes, rel=0.01)
+    assert plan_memory(4, Y)[0] == 1000
+    block, planned = plan_memory(4, Y, memory=2_000_000)
+    assert block < 1000
+    assert planned <= 2_000_000
+    few, many = (plan_memory(4, np.broadcast_to(0.0, (100, C)))[1] for C in (20_000, 80_000))
+    assert many == pytest.approx(few, rel=0.01)
     with pytest.raises(BudgetError, match="memory=1,000 bytes are too few for 100 rows and 4 spaces; give at least"):
         plan_memory(4, Y, memory=1000)

@@ -214,8 +214,7 @@ def gathered(table: Array, rows: IntArray, columns: IntArray) -> Array:
            [[4, 4]]])
     """
     xp = namespace_of(table)
-    starts = index_on(table, rows) * table.shape[1]
-    flat = starts[:, :, None] + index_on(table, columns)[:, None, :]
+    flat = index_on(table, rows)[:, :, None] * table.shape[1] + index_on(table, columns)[:, None, :]
     return xp.reshape(xp.take(xp.reshape(table, (-1,)), xp.reshape(flat, (-1,)), axis=0), flat.shape)
 
 
@@ -293,11 +292,10 @@ def geometric_scan(values: Array, decay: float) -> Array:
         solve = lapack.get_lapack_funcs("tbtrs", (rows,))
         return solve(band, rows.T, uplo="L", diag="U")[0].T.reshape(values.shape)
     # Doubling: after step j every entry is a sum of 2**j terms. It ends once the next weight is negligible.
-    xp = namespace_of(values)
     shift = 1
     while shift < length and abs(decay) > _NEGLIGIBLE:
         later = values[..., shift:] + decay * values[..., :-shift]
-        values = xp.concat([values[..., :shift], later], axis=-1)
+        values = namespace_of(values).concat([values[..., :shift], later], axis=-1)
         shift *= 2
         decay *= decay
     return values

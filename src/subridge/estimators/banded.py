@@ -297,9 +297,11 @@ class BandedRidge(MultiOutputMixin, RegressorMixin, BaseEstimator):
                     f"shares must have shape (n_draws, {S}) with rows that sum to one, got shape {shares.shape}"
                 )
             return rng, ridges, shares, 0
-        count = count if (scales > 0).sum() > 1 else 1
-        promising = count - 1 if self.refine and self.per_target else 0
-        return rng, ridges, first_draws(count - promising, (scales > 0) | (not scales.any()), rng), promising
+        alive = scales > 0
+        if alive.sum() < 2:
+            count = 1
+        promising = (count - 1) * (self.refine and self.per_target)
+        return rng, ridges, first_draws(count - promising, alive | (not alive.any()), rng), promising
 
     def _keep(self, at: IntArray, search: BandedSearch, total_weight: float) -> None:
         """What a search has found for some targets, and how well it does."""
@@ -324,24 +326,23 @@ class BandedRidge(MultiOutputMixin, RegressorMixin, BaseEstimator):
                 stacklevel=3,
             )
         memory = None if self.memory is None else positive_integer("memory", self.memory)
-        plan = plan_memory(len(kernels.scales), Y, memory)
+        block, self.planned_memory_ = plan_memory(len(kernels.scales), Y, memory)
         patterns = self._patterns = _patterns(Y, self.missing_targets)
         if is_numpy(Y):
             refuse_large_entries("y", Y)
         if len(patterns) > 1 and not self.per_target:
             raise ParameterError("missing_targets='drop' fits targets apart and needs per_target=True")
-        self.planned_memory_ = plan.bytes
         is_whole = len(patterns) == 1 and len(patterns[0][1]) == n
         if not is_whole:
             xp = namespace_of(Y)
             self.dual_coef_ = xp.zeros_like(Y.T)
             self.intercept_ = xp.zeros_like(Y[0, :])
-        words = f"{counted(C, 'target')}, {plan.bytes / 2**20:,.0f} MiB"
+        words = f"{counted(C, 'target')}, {self.planned_memory_ / 2**20:,.0f} MiB"
         with LateBar(words, len(patterns) * (len(draws) + n_promising), self.progress) as bar:
             for at, rows in patterns:
                 part = self._of_rows(kernels, rows)
                 own = Y if is_whole else take_last(select_rows(Y, rows), at)
-                found = BandedSearch(part, own, ridges, plan.block)
+                found = BandedSearch(part, own, ridges, block)
                 if self.per_target:
                     found.search(draws, n_promising, rng, bar.move)
                 else:
@@ -512,7 +513,7 @@ class BandedRidge(MultiOutputMixin, RegressorMixin, BaseEstimator):
         dual = self._dual
         table = np.column_stack([np.reshape(self.ridge_, -1), np.atleast_2d(self.shares_)])
         found = np.empty((len(table), len(self.scales_)))
-        block = plan_memory(len(self.scales_), dual.T).block
+        block = plan_memory(len(self.scales_), dual.T)[0]
         for targets, rows in self._patterns:
             part = self._of_rows(kernels, rows)
             for choice in np.unique(table[targets], axis=0):

@@ -164,8 +164,7 @@ def _lazy_table(X: Any, y: Any, weights: Any) -> _Table:
             parts = [batch.select(f"^{i}:.*$") for i in range(len(lazy))]
             yield _Block(parts[0], *(each.to_series() if each.width == 1 else each for each in parts[1:]))
 
-    C = len(lazy[1].collect_schema())
-    return _Table(blocks(), len(names), None, C, None, np.array(names, dtype=object))
+    return _Table(blocks(), len(names), None, len(lazy[1].collect_schema()), None, np.array(names, dtype=object))
 
 
 def refuse_unwritten(name: str, array: Any) -> None:
@@ -347,9 +346,11 @@ def predicted(model: Any, X: Any, tail: tuple[int, ...]) -> Array:
         blocks = zip(_dask_table(X, None, None).blocks, sizes, strict=True)
         found = [da.from_delayed(shared.predict(each.X), (m, *tail), np.float64) for each, m in blocks]
         return da.concatenate(found)  # type: ignore[no-any-return]
-    slices = (each.X.load() for each in _disk_table(X, None, None).blocks) if hasattr(X, "shape") else X
-    parts = X.collect_batches(maintain_order=True) if is_lazy(X) else slices
-    predictions = [model.predict(part) for part in parts]
+    if is_lazy(X):
+        X = X.collect_batches(maintain_order=True)
+    elif hasattr(X, "shape"):
+        X = (each.X.load() for each in _disk_table(X, None, None).blocks)
+    predictions = [model.predict(part) for part in X]
     if not predictions:
         raise DataError("X gives no batches; an iterator can be read once, so give a new one")
     return np.asarray(np.concatenate(predictions))

@@ -224,15 +224,11 @@ class Draw:
 # -- the search -----------------------------------------------------------------------------------
 
 
-class MemoryPlan(NamedTuple):
-    """Targets seen at once, and the bytes that a search takes beside data and results."""
+def plan_memory(n_spaces: int, targets: Array, memory: int | None = None) -> tuple[int, int]:
+    """Fit a block of targets, shape (n, C), into the memory that may be used, in bytes; None for the usual size.
 
-    block: int
-    bytes: int
-
-
-def plan_memory(n_spaces: int, targets: Array, memory: int | None = None) -> MemoryPlan:
-    """Fit a block of targets, shape (n, C), into the memory that may be used, in bytes; None for the usual size."""
+    Returns how many targets are seen at once, and the bytes that a search takes beside data and results.
+    """
     n, C = targets.shape
     size = targets.dtype.itemsize
     column = 4 * size * n  # labels, errors, dual coefficients or squares
@@ -247,7 +243,7 @@ def plan_memory(n_spaces: int, targets: Array, memory: int | None = None) -> Mem
             f"least {fixed + max(state + column, passing):,}"
         )
     block = max(1, min(C, room // column))
-    return MemoryPlan(block, fixed + max(passing, state + block * column))
+    return block, fixed + max(passing, state + block * column)
 
 
 class BandedSearch:
