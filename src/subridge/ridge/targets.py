@@ -48,31 +48,32 @@ class TargetLosses(Losses):
         The shape is (2, (J + 1) C, k + 1, k + 1), that of places ((J + 1) C, k).
         """
         C = len(self.rows.targets)
-        own = places.reshape((len(self._parts), -1, len(self.paths)))
         at = np.arange(len(places)) // C
         if (places == places[:, :1]).all():  # each target takes one of the common places, which are few
             common, at = np.unique(places[:, 0], return_inverse=True)
-            own = np.repeat(common[:, None], places[:C].size, axis=1).reshape((-1, *own.shape[1:]))
-        sums = np.stack([self._sums_at(each) for each in own])
+            sums = np.stack([self._sums_in_common(place) for place in common])
+        else:
+            sums = np.stack([self._sums_at(own) for own in places.reshape((len(self._parts), C, -1))])
         at = at.reshape((-1, C))
         target = np.arange(C)
         part = sums[at, np.arange(len(at))[:, None], target]
         return np.stack([part, sums.sum(axis=1)[at, target] - part]).reshape((2, -1, *part.shape[2:]))
 
+    def _sums_in_common(self, place: int) -> FloatArray:
+        """The products summed over each part, at one place for all targets and members; computed once."""
+        key = (*map(id, self.paths), place)
+        if key not in self._sums:
+            self._sums[key] = self._sums_at(np.full((len(self.rows.targets), len(self.paths)), place))
+        return self._sums[key]
+
     def _sums_at(self, places: IntArray) -> FloatArray:
-        """The products summed over each part, shape (J + 1, C, k + 1, k + 1), at places (C, k); kept if all agree."""
+        """The products summed over each part, shape (J + 1, C, k + 1, k + 1), at places (C, k)."""
         rows = self.rows
         xp = namespace_of(rows.targets)
-        key = (*map(id, self.paths), *np.unique(places).tolist())
-        if key not in self._sums:
-            members = [_errors_at(*each) for each in zip(self.paths, places.T, strict=True)]
-            table = xp.stack([*members, rows.deviations], axis=1) * rows.root_weights
-            blocks = (take_last(table, part) for part in self._parts)
-            found = to_numpy(xp.stack([each @ xp.matrix_transpose(each) for each in blocks])) / rows.total_weight
-            if (places != places[0, 0]).any():
-                return found
-            self._sums[key] = found
-        return self._sums[key]
+        members = [_errors_at(*each) for each in zip(self.paths, places.T, strict=True)]
+        table = xp.stack([*members, rows.deviations], axis=1) * rows.root_weights
+        blocks = (take_last(table, part) for part in self._parts)
+        return to_numpy(xp.stack([each @ xp.matrix_transpose(each) for each in blocks])) / rows.total_weight
 
     def _judged(self, places: IntArray) -> Judged:
         worth = np.array([path.independent[at] for path, at in zip(self.paths, places.T, strict=True)]).T
