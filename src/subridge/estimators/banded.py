@@ -286,7 +286,7 @@ class BandedRidge(MultiOutputMixin, RegressorMixin, BaseEstimator):
         self.shares_ = np.empty((n_targets, len(scales)))
         self.ridge_, self.loo_error_, self.loo_r2_ = np.empty((3, n_targets))
         ridges = _PATH if self.ridges is None else np.unique(np.atleast_1d(non_negative("ridges", self.ridges)))
-        if ridges.ndim != 1 or not ridges.size or not ridges.min() > 0:
+        if not ridges.size or not ridges[0] > 0:
             raise ParameterError(f"ridges must be positive numbers, got {self.ridges!r}")
         count = positive_integer("n_draws", self.n_draws, 10**6)
         S = len(scales)

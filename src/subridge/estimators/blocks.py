@@ -315,9 +315,8 @@ def block_moments(
 def _block_sums(X: Any, y: Any, weights: Any, width: int, dtype: Any) -> list[FloatArray]:
     """Count and sum of what is there in every column of a block; one table of shape (2, M)."""
     values = _numbers(X, y, weights, width, dtype)[0].astype(np.float64)
-    known = ~np.isnan(values)
     with np.errstate(invalid="ignore"):  # infinite numbers are refused later
-        return [np.stack([known.sum(axis=0), np.where(known, values, 0.0).sum(axis=0)])]
+        return [np.stack([(~np.isnan(values)).sum(axis=0), np.nansum(values, axis=0)])]
 
 
 def _joined(lists: Iterable[list[Any]]) -> list[Any]:
