@@ -12,8 +12,6 @@ from subridge.ridge.banded import (
     plan_memory,
     promising_choices,
     promising_draws,
-    search_common_shares,
-    search_shares,
     space_kernels,
 )
 from subridge.ridge.rows import left_out_groups, training_rows
@@ -89,7 +87,8 @@ def case_of_many_targets(C=60, n=80, p=30, S=3, seed=0):
 def test_passes_over_the_ridges_find_what_all_ridges_have():
     spaces, Y, rng = case_of_many_targets()
     ridges, draws = np.logspace(-3, 3, 20), first_draws(8, np.full(3, True), rng)
-    search = search_shares(spaces, Y, ridges, draws, 0, rng, block=17)
+    search = BandedSearch(spaces, Y, ridges, block=17)
+    search.search(draws, 0, rng)
     least = np.full(Y.shape[1], np.inf)
     for shares in draws:
         for ridge in ridges:
@@ -107,7 +106,8 @@ def test_blocks_change_nothing():
     for block in (60, 7):
         rng = np.random.default_rng(1)
         draws = first_draws(1, np.full(3, True), rng)
-        found.append(search_shares(spaces, Y, ridges, draws, 6, rng, block))
+        found.append(BandedSearch(spaces, Y, ridges, block))
+        found[-1].search(draws, 6, rng)
     np.testing.assert_allclose(found[1].loss, found[0].loss, rtol=1e-9)
     np.testing.assert_allclose(found[1].dual, found[0].dual, atol=1e-9 * abs(found[0].dual).max())
     np.testing.assert_allclose(found[1].best_shares, found[0].best_shares, atol=1e-9)
@@ -136,8 +136,9 @@ def test_refined_draws_err_less_than_as_many_random_ones():
     for seed in range(5):
         spaces, Y, rng = case_of_many_targets(seed=seed)
         ridges, alive = np.logspace(-2, 3, 9), np.full(3, True)
-        refined = search_shares(spaces, Y, ridges, first_draws(1, alive, rng), 11, rng, 100)
-        random = search_shares(spaces, Y, ridges, first_draws(12, alive, rng), 0, rng, 100)
+        refined, random = (BandedSearch(spaces, Y, ridges, block=100) for _ in range(2))
+        refined.search(first_draws(1, alive, rng), 11, rng)
+        random.search(first_draws(12, alive, rng), 0, rng)
         ratios.append(np.exp(np.log(refined.loss / random.loss).mean()))
     assert np.mean(ratios) < 0.998
 
@@ -145,7 +146,8 @@ def test_refined_draws_err_less_than_as_many_random_ones():
 def test_one_choice_for_all_has_the_least_mean_error():
     spaces, Y, rng = case_of_many_targets(C=12)
     ridges, draws = np.logspace(-1, 2, 4), first_draws(5, np.full(3, True), rng)
-    common, table = search_common_shares(spaces, Y, ridges, draws, block=5), {}
+    common, table = BandedSearch(spaces, Y, ridges, block=5), {}
+    common.search_in_common(draws)
     for d, shares in enumerate(draws):
         for ridge in ridges:
             single = BandedSearch(spaces, Y, np.array([ridge]), block=100)
@@ -202,12 +204,11 @@ def test_each_target_sees_the_choices_near_its_needs(C, near):
 
 def test_memory_is_planned_and_too_little_is_refused():
     Y = np.empty((100, 1000))
-    usual = plan_memory(4, Y)
-    assert usual.block == 1000
-    small = plan_memory(4, Y, memory=2_000_000)
-    assert small.block < 1000
-    assert small.bytes <= 2_000_000
-    few, many = (plan_memory(4, np.broadcast_to(0.0, (100, C))) for C in (20_000, 80_000))
-    assert many.bytes == pytest.approx(few.bytes, rel=0.01)
+    assert plan_memory(4, Y)[0] == 1000
+    block, planned = plan_memory(4, Y, memory=2_000_000)
+    assert block < 1000
+    assert planned <= 2_000_000
+    few, many = (plan_memory(4, np.broadcast_to(0.0, (100, C)))[1] for C in (20_000, 80_000))
+    assert many == pytest.approx(few, rel=0.01)
     with pytest.raises(BudgetError, match="memory=1,000 bytes are too few for 100 rows and 4 spaces; give at least"):
         plan_memory(4, Y, memory=1000)

@@ -7,12 +7,13 @@ every diagonal block is kept, so that triangular solves are matrix products as w
 
 from dataclasses import dataclass
 
-from subridge.arrays.namespace import eye_like, namespace_of
-from subridge.arrays.types import Array, Namespace
+from subridge.arrays.namespace import cholesky_or_nan, eye_like, namespace_of
+from subridge.arrays.types import Array
 
 # Columns per panel, of which the library factors the diagonal block. Chosen on one H200 by benchmarks/engine_gpu.py
 # --tune; a multiple of a warp.
 PANEL = 128
+_BLOCK = 1024  # rows of a product of which half is needed
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,12 +30,10 @@ class BlockedFactor:
 
     def solve_forward(self, rows: Array) -> Array:
         """Solve ``L z = t`` for every row t, shape (batch, n_rows, n), overwritten with the result."""
-        n = self.lower.shape[-1]
         for number, inverse in enumerate(self.inverses):
             j = number * self.panel
-            e = min(j + self.panel, n)
-            if j:
-                subtract_product(rows[:, :, j:e], rows[:, :, :j], self.lower[:, j:e, :j].mT)
+            e = min(j + self.panel, rows.shape[-1])
+            subtract_product(rows[:, :, j:e], rows[:, :, :j], self.lower[:, j:e, :j].mT)
             rows[:, :, j:e] = rows[:, :, j:e] @ inverse.mT
         return rows
 
@@ -43,15 +42,11 @@ class BlockedFactor:
 
         Row i is zero from entry ``lengths[i]`` on, ascending in i, and so is its solution; blocks beyond are skipped.
         """
-        n = self.lower.shape[-1]
         for number in reversed(range(len(self.inverses))):
             j = number * self.panel
-            e = min(j + self.panel, n)
+            e = min(j + self.panel, rows.shape[-1])
             first = 0 if lengths is None else sum(length <= j for length in lengths)
-            if first == rows.shape[1]:
-                continue
-            if e < n:
-                subtract_product(rows[:, first:, j:e], rows[:, first:, e:], self.lower[:, e:, j:e])
+            subtract_product(rows[:, first:, j:e], rows[:, first:, e:], self.lower[:, e:, j:e])
             rows[:, first:, j:e] = rows[:, first:, j:e] @ self.inverses[number]
         return rows
 
@@ -62,23 +57,23 @@ def factor(matrices: Array, panel: int = PANEL) -> BlockedFactor:
     Only the lower triangle is read. A matrix that is not positive definite gives NaN from its failing block on. Nearly
     all of the n³/3 operations are products of shape (n - j) × panel × j.
     """
-    xp = namespace_of(matrices)
-    n, inverses = matrices.shape[-1], []
+    n = matrices.shape[-1]
+    inverses = []
     for j in range(0, n, panel):
         e = min(j + panel, n)
-        if j:
-            subtract_product(matrices[:, j:, j:e], matrices[:, j:, :j], matrices[:, j:e, :j].mT)
-        matrices[:, j:e, j:e], inverse = _factor_block(xp, matrices[:, j:e, j:e])
-        if e < n:
-            matrices[:, e:, j:e] = matrices[:, e:, j:e] @ inverse.mT
+        subtract_product(matrices[:, j:, j:e], matrices[:, j:, :j], matrices[:, j:e, :j].mT)
+        block = cholesky_or_nan(matrices[:, j:e, j:e])
+        inverse = _inverse(block)
+        matrices[:, j:e, j:e] = block
+        matrices[:, e:, j:e] = matrices[:, e:, j:e] @ inverse.mT
         inverses.append(inverse)
     return BlockedFactor(matrices, inverses, panel)
 
 
-def gram_lower(rows: Array, into: Array, block: int = 1024) -> Array:
+def gram_lower(rows: Array, into: Array) -> Array:
     """Add the lower triangle of ``rows @ rowsᵀ`` to `into`, by block rows: half the operations of the full product."""
-    for j in range(0, rows.shape[-2], block):
-        e = min(j + block, rows.shape[-2])
+    for j in range(0, rows.shape[-2], _BLOCK):
+        e = min(j + _BLOCK, rows.shape[-2])
         into[:, j:e, :e] += rows[:, j:e, :] @ rows[:, :e, :].mT
     return into
 
@@ -91,11 +86,9 @@ def subtract_product(base: Array, left: Array, right: Array) -> None:
         base[...] = base - left @ right
 
 
-def _factor_block(xp: Namespace, A: Array) -> tuple[Array, Array]:
-    """Factors of small blocks, shape (batch, n, n), and their inverses."""
-    if not hasattr(xp.linalg, "cholesky_ex"):
-        L = xp.linalg.cholesky(A)
-        return L, xp.linalg.inv(L)
-    L, info = xp.linalg.cholesky_ex(A)  # no check, so the host never waits for the card
-    L = xp.where((info > 0)[:, None, None], xp.nan, L)
-    return L, xp.linalg.solve_triangular(L, xp.broadcast_to(eye_like(A, A.shape[-1]), A.shape), upper=False)
+def _inverse(lower: Array) -> Array:
+    """Inverses of small triangular blocks, shape (batch, n, n)."""
+    linalg = namespace_of(lower).linalg
+    if hasattr(linalg, "solve_triangular"):
+        return linalg.solve_triangular(lower, eye_like(lower, lower.shape[-1]), upper=False)
+    return linalg.inv(lower)

@@ -20,9 +20,12 @@ from subridge.arrays.types import Array, Seed
 
 # Assumed if nothing can be asked: a system without /proc, psutil and sysconf. Run(memory=) overrides it.
 _ASSUMED = 2**32
-# Files of a control group, version 2 and version 1: limit, usage, and the part of it that the kernel can drop.
-_VERSION_2 = ("memory.max", "memory.current", "inactive_file")
-_VERSION_1 = ("memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file")
+# Where the control groups of version 2 and version 1 lie, by the controller that names them, and their files: limit,
+# usage, and the part of it that the kernel can drop.
+_GROUPS = {
+    "": (("", "unified"), "memory.max", "memory.current", "inactive_file"),
+    "memory": (("memory",), "memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file"),
+}
 
 
 def available_memory(root: Path = Path("/")) -> int:
@@ -88,25 +91,21 @@ def _of_containers(root: Path) -> Iterator[int]:
         lines = (root / "proc/self/cgroup").read_text().splitlines()
     except OSError:
         return
-    tree = root / "sys/fs/cgroup"
     for line in lines:
         _, controllers, path = line.split(":", 2)
-        if not controllers:
-            trees, (limit, usage, droppable) = [tree, tree / "unified"], _VERSION_2
-        elif "memory" in controllers.split(","):
-            trees, (limit, usage, droppable) = [tree / "memory"], _VERSION_1
-        else:
-            continue
         # Inside a container the path may be that of the host, of which only the end of the tree is seen.
         parts = [part for part in path.split("/") if part not in ("", "..")]
-        for place in (each.joinpath(*parts[:depth]) for each in trees for depth in range(len(parts) + 1)):
-            try:
-                most, used = int((place / limit).read_text()), int((place / usage).read_text())
-            except (OSError, ValueError):  # no such group, or "max"
-                continue
-            with suppress(OSError):
-                used -= _entries(place / "memory.stat").get(droppable, 0)
-            yield most - used
+        for controller in _GROUPS.keys() & controllers.split(","):
+            folders, limit, usage, droppable = _GROUPS[controller]
+            trees = [root / "sys/fs/cgroup" / folder for folder in folders]
+            for place in (tree.joinpath(*parts[:depth]) for tree in trees for depth in range(len(parts) + 1)):
+                try:
+                    left = int((place / limit).read_text()) - int((place / usage).read_text())
+                except (OSError, ValueError):  # no such group, or "max"
+                    continue
+                with suppress(OSError):
+                    left += _entries(place / "memory.stat").get(droppable, 0)
+                yield left
 
 
 def _of_addresses(root: Path) -> Iterator[int]:
@@ -114,7 +113,8 @@ def _of_addresses(root: Path) -> Iterator[int]:
     with suppress(ImportError):
         import resource
 
-        most, used = resource.getrlimit(resource.RLIMIT_AS)[0], 0
+        used = 0
+        most = resource.getrlimit(resource.RLIMIT_AS)[0]
         if most != resource.RLIM_INFINITY:
             with suppress(OSError):  # only Linux has the table
                 used = os.sysconf("SC_PAGE_SIZE") * int((root / "proc/self/statm").read_text().split()[0])

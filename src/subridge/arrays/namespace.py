@@ -151,7 +151,8 @@ def scatter_last(array: Array, index: IntArray, size: int) -> Array:
         spread = np.zeros((*array.shape[:-1], size), dtype=array.dtype)
         spread[..., index] = array
         return spread
-    xp, source = namespace_of(array), np.full(size, len(index))
+    xp = namespace_of(array)
+    source = np.full(size, len(index))
     source[index] = np.arange(len(index))
     return take_last(xp.concat([array, xp.zeros_like(array[..., :1])], axis=-1), source)
 
@@ -189,10 +190,12 @@ def count_at(counts: Array, index: IntArray, classes: Array) -> None:
     array([[2, 1, 0],
            [0, 1, 2]], dtype=int32)
     """
-    xp, (_, n_rows, n_classes, n) = namespace_of(counts), counts.shape
+    xp = namespace_of(counts)
+    _, n_rows, n_classes, n = counts.shape
     if is_tensor(counts):  # one pass, in place of one for each class
+        starts = (index[:, None] * n_rows + np.arange(n_rows)) * n_classes * n
         flat = classes * n
-        flat += index_on(counts, (index[:, None] * n_rows + np.arange(n_rows)) * n_classes * n)[:, :, None]
+        flat += index_on(counts, starts)[:, :, None]
         flat += xp.arange(n, device=device_of(counts))
         counts.view(-1).scatter_add_(0, flat.view(-1), counts.new_ones(1).expand(flat.numel()))
         return
@@ -210,9 +213,18 @@ def gathered(table: Array, rows: IntArray, columns: IntArray) -> Array:
     array([[[3, 5]],
            [[4, 4]]])
     """
-    xp, place = namespace_of(table), device_of(table)
-    flat = xp.asarray(rows, device=place)[:, :, None] * table.shape[1] + xp.asarray(columns, device=place)[:, None, :]
+    xp = namespace_of(table)
+    flat = index_on(table, rows)[:, :, None] * table.shape[1] + index_on(table, columns)[:, None, :]
     return xp.reshape(xp.take(xp.reshape(table, (-1,)), xp.reshape(flat, (-1,)), axis=0), flat.shape)
+
+
+def cholesky_or_nan(matrices: Array) -> Array:
+    """Cholesky factors, shape (..., n, n), NaN if it fails and the library says so."""
+    xp = namespace_of(matrices)
+    if not hasattr(xp.linalg, "cholesky_ex"):
+        return xp.linalg.cholesky(matrices)
+    lower, info = xp.linalg.cholesky_ex(matrices)  # no check, so the host never waits for the card
+    return xp.where((info > 0)[..., None, None], xp.nan, lower)
 
 
 def positive_inverse(matrices: Array) -> Array:
@@ -223,10 +235,7 @@ def positive_inverse(matrices: Array) -> Array:
            [-1.,  2.]])
     """
     if not is_numpy(matrices):
-        xp = namespace_of(matrices)
-        L, info = xp.linalg.cholesky_ex(matrices)  # no check, so the host never waits for the card
-        inverses: Array = xp.cholesky_inverse(xp.where((info > 0)[..., None, None], xp.nan, L))
-        return inverses
+        return namespace_of(matrices).cholesky_inverse(cholesky_or_nan(matrices))
     if matrices.ndim > 2:
         try:
             return np.asarray(np.linalg.inv(matrices))
@@ -283,8 +292,10 @@ def geometric_scan(values: Array, decay: float) -> Array:
         solve = lapack.get_lapack_funcs("tbtrs", (rows,))
         return solve(band, rows.T, uplo="L", diag="U")[0].T.reshape(values.shape)
     # Doubling: after step j every entry is a sum of 2**j terms. It ends once the next weight is negligible.
-    xp, shift, weight = namespace_of(values), 1, decay
-    while shift < length and abs(weight) > _NEGLIGIBLE:
-        values = xp.concat([values[..., :shift], values[..., shift:] + weight * values[..., :-shift]], axis=-1)
-        shift, weight = 2 * shift, weight * weight
+    shift = 1
+    while shift < length and abs(decay) > _NEGLIGIBLE:
+        later = values[..., shift:] + decay * values[..., :-shift]
+        values = namespace_of(values).concat([values[..., :shift], later], axis=-1)
+        shift *= 2
+        decay *= decay
     return values

@@ -1,7 +1,7 @@
 """Names for the types used in signatures."""
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Protocol, TypeAlias, overload
+from typing import TYPE_CHECKING, Protocol, TypeAlias, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -34,6 +34,9 @@ class Namespace(Protocol):
     def __getattr__(self, name: str) -> Callable[..., Array]: ...
 
 
+_Factor = TypeVar("_Factor")  # an array, or another sparse matrix: the product is of its kind
+
+
 class SparseMatrix(Protocol):
     """The part of a SciPy sparse matrix that is used."""
 
@@ -43,14 +46,9 @@ class SparseMatrix(Protocol):
     tocsc: Callable[[], "SparseMatrix"]
     tocsr: Callable[[], "SparseMatrix"]
     toarray: Callable[[], FloatArray]
+    multiply: Callable[["SparseMatrix | Array"], "SparseMatrix"]
 
-    def multiply(self, other: "SparseMatrix | Array") -> "SparseMatrix": ...
-
-    @overload
-    def __matmul__(self, other: FloatArray) -> FloatArray: ...
-
-    @overload
-    def __matmul__(self, other: "SparseMatrix") -> "SparseMatrix": ...
+    def __matmul__(self, other: _Factor) -> _Factor: ...
 
     def __getitem__(self, key: IntArray | BoolArray | tuple[slice, IntArray]) -> "SparseMatrix": ...
 

@@ -18,7 +18,6 @@ from subridge.arrays.namespace import (
     index_on,
     is_long,
     is_numpy,
-    is_sparse,
     is_tensor,
     like,
     namespace_of,
@@ -34,6 +33,7 @@ from subridge.estimators.base import (
     checked_features,
     left_out_sets,
     row_weights,
+    weighted_rows,
 )
 from subridge.estimators.blocks import moments_for, predicted
 from subridge.estimators.members import Features, example_of
@@ -48,17 +48,7 @@ from subridge.model.checks import (
 )
 from subridge.model.errors import AccuracyWarning, DataError, ParameterError, counted
 from subridge.model.spaces import Spaces, read_spaces, refuse_overlaps
-from subridge.ridge.banded import (
-    BandedSearch,
-    SpaceKernels,
-    first_draws,
-    left_out_r2,
-    plan_memory,
-    promising_draws,
-    search_common_shares,
-    search_shares,
-    space_kernels,
-)
+from subridge.ridge.banded import BandedSearch, SpaceKernels, first_draws, left_out_r2, plan_memory, space_kernels
 from subridge.ridge.checks import large_group, refuse_out_of_range, repeated_rows, warn_once
 from subridge.ridge.moments import MomentBatches, MomentSearch
 from subridge.ridge.rounding import EPS
@@ -222,24 +212,25 @@ class BandedRidge(MultiOutputMixin, RegressorMixin, BaseEstimator):
             delattr(self, name)
         for name in ("refine", "per_target", "fit_intercept", "progress"):
             truth(name, getattr(self, name))
+        one_of("missing_targets", self.missing_targets, get_args(MissingTargets))
         if isinstance(X, MomentBatches) or is_long(X, y):
             return self._fit_long(X, y, sample_weight, groups)
         features: Features = checked_features(self, X, reset=True)
-        n, Y, spaces = features.shape[0], _labels(self, y, features), self._read_spaces(features.shape[1])
+        n = features.shape[0]
+        Y = _labels(self, y, features)
+        spaces = self._read_spaces(features.shape[1])
         self._has_one_target = Y.ndim == 1
-        Y = Y[:, None] if Y.ndim == 1 else Y
+        Y = Y.reshape((n, -1))
         weights = row_weights(sample_weight, n)
-        kept = np.arange(n) if weights is None else np.flatnonzero(weights > 0)
-        if len(kept) < 2:
+        features, unlabelled, w = weighted_rows(features, np.zeros((1, n)), weights)
+        n_kept = features.shape[0]
+        if n_kept < 2:
             raise DataError(
-                f"n_samples={counted(len(kept), 'sample')}: nothing is left to train on if one is left out; give at "
+                f"n_samples={counted(n_kept, 'sample')}: nothing is left to train on if one is left out; give at "
                 "least two"
             )
-        if len(kept) < n:
-            features = features[kept] if is_sparse(features) else select_rows(features, kept)
-            Y = select_rows(Y, kept)
-        w = None if weights is None else like(weights[kept], example_of(features))
-        unlabelled = like(np.zeros((1, len(kept))), example_of(features))
+        if weights is not None and n_kept < n:
+            Y = select_rows(Y, np.flatnonzero(weights > 0))
         rows = training_rows(features, unlabelled, w, self.fit_intercept, left_out_sets(groups, 0, weights, n))
         del features
         refuse_out_of_range(rows)
@@ -252,7 +243,7 @@ class BandedRidge(MultiOutputMixin, RegressorMixin, BaseEstimator):
 
     def _fit_long(self, X: Any, y: ArrayLike | None, sample_weight: ArrayLike | None, groups: ArrayLike | None) -> Self:
         """Fit to the moments of a table that is read block by block."""
-        if one_of("missing_targets", self.missing_targets, get_args(MissingTargets)) == "drop":
+        if self.missing_targets == "drop":
             raise ParameterError("missing_targets='drop' needs the rows, and moments are all there is; fit to rows")
         if groups is not None and np.shape(groups) != (len(X.batches) if isinstance(X, MomentBatches) else 0,):
             raise ParameterError(
@@ -262,13 +253,9 @@ class BandedRidge(MultiOutputMixin, RegressorMixin, BaseEstimator):
         moments = moments_for(self, X, y, sample_weight, 2, self.memory, self.progress)
         spaces = self._read_spaces(moments.n_features)
         search = MomentSearch(moments, list(spaces.values()), self.fit_intercept, groups, self.per_target)
-        rng, search.ridges, draws, n_promising = self._begin(search.spaces.scales, len(search.loss))
+        rng, search.ridges, draws, n_promising = self._begin(search.scales, len(search.loss))
         with LateBar(counted(len(search.loss), "target"), len(draws) + n_promising, self.progress) as bar:
-            for shares in draws:
-                search.try_shares(shares, bar.move)
-            if n_promising:
-                for shares in promising_draws(search, n_promising, rng):
-                    search.try_shares(shares, bar.move)
+            search.search(draws, n_promising, rng, bar.move)
         rows = search.rows
         self._patterns = list[tuple[IntArray, IntArray]]()
         self.planned_memory_ = moments.planned_memory
@@ -277,7 +264,7 @@ class BandedRidge(MultiOutputMixin, RegressorMixin, BaseEstimator):
         self.intercept_ = rows.whole.target_means * self.fit_intercept
         features = np.asarray(rows.features) * search.units[:, None]
         self._rows = TrainingRows(features, rows.targets[:0], rows.feature_means, rows.weights, False)
-        return self._publish(spaces, search.spaces.scales)
+        return self._publish(spaces, search.scales)
 
     def _read_spaces(self, n_features: int) -> dict[str, IntArray]:
         names = getattr(self, "feature_names_in_", None)
@@ -286,7 +273,8 @@ class BandedRidge(MultiOutputMixin, RegressorMixin, BaseEstimator):
         return spaces
 
     def _publish(self, spaces: dict[str, IntArray], scales: FloatArray) -> Self:
-        self.spaces_, self.scales_ = spaces, scales
+        self.spaces_ = spaces
+        self.scales_ = scales
         if self._has_one_target:
             for name in ("shares_", "ridge_", "loo_error_", "loo_r2_", "intercept_", "dual_coef_"):
                 setattr(self, name, getattr(self, name)[0])
@@ -298,9 +286,10 @@ class BandedRidge(MultiOutputMixin, RegressorMixin, BaseEstimator):
         self.shares_ = np.empty((n_targets, len(scales)))
         self.ridge_, self.loo_error_, self.loo_r2_ = np.empty((3, n_targets))
         ridges = _PATH if self.ridges is None else np.unique(np.atleast_1d(non_negative("ridges", self.ridges)))
-        if ridges.ndim != 1 or not ridges.size or not ridges.min() > 0:
+        if not ridges.size or not ridges[0] > 0:
             raise ParameterError(f"ridges must be positive numbers, got {self.ridges!r}")
-        count, S = positive_integer("n_draws", self.n_draws, 10**6), len(scales)
+        count = positive_integer("n_draws", self.n_draws, 10**6)
+        S = len(scales)
         if self.shares is not None:
             shares = np.atleast_2d(non_negative("shares", self.shares))
             if shares.shape[1:] != (S,) or not np.allclose(shares.sum(axis=1), 1.0):
@@ -308,9 +297,11 @@ class BandedRidge(MultiOutputMixin, RegressorMixin, BaseEstimator):
                     f"shares must have shape (n_draws, {S}) with rows that sum to one, got shape {shares.shape}"
                 )
             return rng, ridges, shares, 0
-        count = count if (scales > 0).sum() > 1 else 1
-        promising = count - 1 if self.refine and self.per_target else 0
-        return rng, ridges, first_draws(count - promising, (scales > 0) | (not scales.any()), rng), promising
+        alive = scales > 0
+        if alive.sum() < 2:
+            count = 1
+        promising = (count - 1) * (self.refine and self.per_target)
+        return rng, ridges, first_draws(count - promising, alive | (not alive.any()), rng), promising
 
     def _keep(self, at: IntArray, search: BandedSearch, total_weight: float) -> None:
         """What a search has found for some targets, and how well it does."""
@@ -335,31 +326,31 @@ class BandedRidge(MultiOutputMixin, RegressorMixin, BaseEstimator):
                 stacklevel=3,
             )
         memory = None if self.memory is None else positive_integer("memory", self.memory)
-        plan = plan_memory(len(kernels.scales), Y, memory)
-        patterns = self._patterns = _patterns(
-            Y, one_of("missing_targets", self.missing_targets, get_args(MissingTargets))
-        )
+        block, self.planned_memory_ = plan_memory(len(kernels.scales), Y, memory)
+        patterns = self._patterns = _patterns(Y, self.missing_targets)
         if is_numpy(Y):
             refuse_large_entries("y", Y)
         if len(patterns) > 1 and not self.per_target:
             raise ParameterError("missing_targets='drop' fits targets apart and needs per_target=True")
-        self.planned_memory_ = plan.bytes
         is_whole = len(patterns) == 1 and len(patterns[0][1]) == n
         if not is_whole:
             xp = namespace_of(Y)
-            self.dual_coef_, self.intercept_ = xp.zeros_like(Y.T), xp.zeros_like(Y[0, :])
-        words = f"{counted(C, 'target')}, {plan.bytes / 2**20:,.0f} MiB"
+            self.dual_coef_ = xp.zeros_like(Y.T)
+            self.intercept_ = xp.zeros_like(Y[0, :])
+        words = f"{counted(C, 'target')}, {self.planned_memory_ / 2**20:,.0f} MiB"
         with LateBar(words, len(patterns) * (len(draws) + n_promising), self.progress) as bar:
             for at, rows in patterns:
                 part = self._of_rows(kernels, rows)
                 own = Y if is_whole else take_last(select_rows(Y, rows), at)
+                found = BandedSearch(part, own, ridges, block)
                 if self.per_target:
-                    found = search_shares(part, own, ridges, draws, n_promising, rng, plan.block, bar.move)
+                    found.search(draws, n_promising, rng, bar.move)
                 else:
-                    found = search_common_shares(part, own, ridges, draws, plan.block, bar.move)
+                    found.search_in_common(draws, bar.move)
                 self._keep(at, found, float((part.roots**2).sum()))
                 if is_whole:
-                    self.dual_coef_, self.intercept_ = found.dual, found.intercept
+                    self.dual_coef_ = found.dual
+                    self.intercept_ = found.intercept
                     return
                 self.dual_coef_[index_on(Y, at)[:, None], index_on(Y, rows)] = found.dual
                 self.intercept_[index_on(Y, at)] = found.intercept
@@ -374,12 +365,7 @@ class BandedRidge(MultiOutputMixin, RegressorMixin, BaseEstimator):
     @property
     def _dual(self) -> Array:
         """α in double precision, shape (C, n)."""
-        dual = like(self.dual_coef_, self._rows.weights)
-        return dual[None, :] if self._has_one_target else dual
-
-    def _of_target(self, values: Array) -> Array:
-        """What has the targets last, without that axis if y had none."""
-        return values[..., 0] if self._has_one_target else values
+        return like(self.dual_coef_, self._rows.weights).reshape((-1, len(self._rows.weights)))
 
     @property
     def penalties_(self) -> FloatArray:
@@ -393,7 +379,7 @@ class BandedRidge(MultiOutputMixin, RegressorMixin, BaseEstimator):
         check_is_fitted(self)
         with np.errstate(divide="ignore"):
             found = np.reshape(self.ridge_, (-1, 1)) / self._gains
-        return found[0] if self._has_one_target else found
+        return found.reshape(self.shares_.shape)
 
     @property
     def coef_(self) -> Array:
@@ -410,7 +396,7 @@ class BandedRidge(MultiOutputMixin, RegressorMixin, BaseEstimator):
         for gain, columns in zip(self._gains.T, self.spaces_.values(), strict=True):
             part = self._rows.design(columns).onto_features(dual) * like(gain, dual)[:, None]
             coef[:, index_on(coef, columns)] = part
-        return coef[0, :] if self._has_one_target else coef
+        return coef.reshape((*np.shape(self.ridge_), -1))
 
     def _parts(self, X: MatrixLike) -> Iterator[Array]:
         """What each space adds to the outputs for new rows, shape (m, C), in turn."""
@@ -445,7 +431,7 @@ class BandedRidge(MultiOutputMixin, RegressorMixin, BaseEstimator):
             return predicted(self, X, np.shape(self.ridge_))
         first, *others = self._parts(X)
         outputs = sum(others, first) + like(np.atleast_1d(to_numpy(self.intercept_)), first)
-        return in_precision_of(X, self._of_target(outputs))
+        return in_precision_of(X, outputs.reshape((-1, *np.shape(self.ridge_))))
 
     def predict_by_space(self, X: MatrixLike) -> Array:
         """Predict what each space adds: with ``intercept_`` they sum to what `predict` gives.
@@ -466,7 +452,8 @@ class BandedRidge(MultiOutputMixin, RegressorMixin, BaseEstimator):
             If the model is not fitted, or X does not fit it.
         """
         parts = list(self._parts(X))
-        return in_precision_of(X, self._of_target(namespace_of(parts[0]).stack(parts)))
+        outputs = namespace_of(parts[0]).stack(parts)
+        return in_precision_of(X, outputs.reshape((len(parts), -1, *np.shape(self.ridge_))))
 
     def r2_by_space(self, X: MatrixLike, y: ArrayLike) -> FloatArray:
         """Split R² on new rows into what each space explains, by the product measure.
@@ -500,7 +487,7 @@ class BandedRidge(MultiOutputMixin, RegressorMixin, BaseEstimator):
         rest = 2 * labels - sum(parts[1:], parts[0]) - (np.atleast_1d(to_numpy(self.intercept_)) - means)
         power = (labels**2).sum(axis=0)[:, None]
         found = np.stack([(part * rest).sum(axis=0) for part in parts], axis=-1) / np.where(power > 0, power, np.inf)
-        return np.asarray(found[0] if self._has_one_target else found)
+        return np.reshape(found, self.shares_.shape)
 
     def loo_r2_by_space(self) -> FloatArray:
         """Split R² on left-out rows (groups) into what each space explains, by the product measure.
@@ -526,16 +513,15 @@ class BandedRidge(MultiOutputMixin, RegressorMixin, BaseEstimator):
         dual = self._dual
         table = np.column_stack([np.reshape(self.ridge_, -1), np.atleast_2d(self.shares_)])
         found = np.empty((len(table), len(self.scales_)))
-        block = plan_memory(len(self.scales_), dual.T).block
+        block = plan_memory(len(self.scales_), dual.T)[0]
         for targets, rows in self._patterns:
             part = self._of_rows(kernels, rows)
             for choice in np.unique(table[targets], axis=0):
                 at = targets[(table[targets] == choice).all(axis=1)]
                 for some in np.split(at, range(block, len(at), block)):
-                    found[some] = left_out_r2(
-                        part, choice[1:], float(choice[0]), take_last(select_rows(dual, some), rows)
-                    )
-        return found[0] if self._has_one_target else found
+                    own = take_last(select_rows(dual, some), rows)
+                    found[some] = left_out_r2(part, choice[1:], float(choice[0]), own)
+        return found.reshape(self.shares_.shape)
 
     def _of_rows(self, kernels: SpaceKernels, rows: IntArray) -> SpaceKernels:
         """Kernels of the rows for which some targets have labels."""
@@ -578,15 +564,14 @@ def _labels(estimator: BandedRidge, y: ArrayLike | None, X: Features) -> Array:
 
 def _patterns(Y: Array, missing: str) -> list[tuple[IntArray, IntArray]]:
     """Targets that have the same labels, and the rows of these; one pair if none is missing."""
-    (n, C), xp = Y.shape, namespace_of(Y)
-    gaps = np.zeros((1, C), dtype=bool)
-    if not xp.isfinite(xp.sum(Y)):
-        if xp.any(xp.isinf(Y)):
-            raise DataError("y contains infinity; replace or drop those rows")
-        gaps = to_numpy(xp.isnan(Y)).astype(bool)
-    if not gaps.any():
+    n, C = Y.shape
+    xp = namespace_of(Y)
+    if xp.isfinite(xp.sum(Y)):
         return [(np.arange(C), np.arange(n))]
-    if missing == "raise":
+    if xp.any(xp.isinf(Y)):
+        raise DataError("y contains infinity; replace or drop those rows")
+    gaps = to_numpy(xp.isnan(Y)).astype(bool)
+    if missing == "raise" and gaps.any():
         raise DataError(
             f"y contains NaN in {gaps.any(axis=0).sum()} of {counted(C, 'target')}; drop those rows, or leave them out "
             "target by target with missing_targets='drop'"

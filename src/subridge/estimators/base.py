@@ -195,7 +195,7 @@ def row_weights(
     return weights
 
 
-def _weighted_rows(
+def weighted_rows(
     X: Features | DiskColumns, targets: Array, weights: FloatArray | None
 ) -> tuple[Any, Array, Array | None]:
     """Rows of positive weight, in the library of X: nothing is learnt from others, and they do not count as samples."""
@@ -424,7 +424,7 @@ class RidgeEnsembleBase(BaseEstimator):
     ) -> TrainingRows:
         """Rows of positive weight, centred, with those that are left out together, and warnings about them."""
         together = left_out_sets(groups, self.gap, weights, X.shape[0])
-        X, y, w = _weighted_rows(X, targets, weights)
+        X, y, w = weighted_rows(X, targets, weights)
         if X.shape[0] < 1 + self.fit_intercept:
             raise DataError(
                 f"n_samples={X.shape[0]} sample leaves nothing to fit beside the intercept; give at least two, "
@@ -555,7 +555,7 @@ class RidgeEnsembleBase(BaseEstimator):
         self, X: Features, targets: FloatArray, weights: FloatArray | None, aggregations: Sequence[Aggregation]
     ) -> None:
         """Add a batch of rows to the moments and fit to all of them; nothing is warned of while rows may be few."""
-        features, y, w = _weighted_rows(X, targets, weights)
+        features, y, w = weighted_rows(X, targets, weights)
         before = getattr(self, "_moments", ())
         new = []
         for part in pieces_of(features.shape[0], sum(each.n_samples for each in before)):
@@ -577,8 +577,7 @@ class RidgeEnsembleBase(BaseEstimator):
         self._refuse(
             ("readout_noise", "gap", "max_samples"), "needs the rows, and moments are all there is; fit to rows"
         )
-        squares = rows.column_squares if rows.scales is None else np.ones(1)
-        warn_once([unequal_scales(squares, getattr(self, "feature_names_in_", None))], stacklevel=4)
+        warn_once([unequal_scales(rows.column_squares, getattr(self, "feature_names_in_", None))], stacklevel=4)
         decided = aggregations[0]
         families = self._families((rows.column_squares > 0) | (not all_rows), seed)
         if decided.decides_classes:  # one ridge, unless a number or subsets are given

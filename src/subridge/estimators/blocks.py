@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, fields, replace
 from functools import partial
-from itertools import chain, pairwise
+from itertools import chain, count
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
@@ -71,15 +71,18 @@ class _Slice:
 
 
 class _Table(NamedTuple):
-    """A table in blocks: a list if they can be read in any order, else an iterable of them."""
+    """A table in blocks: a list if they can be read in any order, else an iterable of them.
+
+    `dtype` and `block_rows`, of the largest block, are None if they are not known.
+    """
 
     blocks: Iterable[_Block]
     width: int
     dtype: Any
-    block_bytes: int = _BLOCK
+    n_targets: int
+    block_rows: int | None
     names: Any = None
     on_dask: bool = False
-    n_targets: int = 1
 
 
 # -- kinds of tables ------------------------------------------------------------------------------
@@ -89,40 +92,49 @@ def _table(X: Any, y: Any, weights: Any) -> _Table:
     for name, each in (("X", X), ("y", y), ("sample_weight", weights)):
         if np.ma.is_masked(each):
             refuse_odd_values(name, each)
-    if not is_lazy(X) and hasattr(X, "shape") and not hasattr(X, "dtype"):
-        raise DataError(f"X is a {type(X).__name__}; give its numbers as an array, X.to_numpy()")
-    if is_lazy(X) or hasattr(X, "shape"):
-        if y is None:
-            raise DataError("y is None; the estimator needs labels")
-        make = _dask_table if is_dask(X) else _disk_table if hasattr(X, "shape") else _lazy_table
-        return make(X, y, weights)._replace(n_targets=_n_targets(y))
+    if not is_lazy(X):
+        if not hasattr(X, "shape"):
+            return _table_of_batches(X, y, weights)
+        if not hasattr(X, "dtype"):
+            raise DataError(f"X is a {type(X).__name__}; give its numbers as an array, X.to_numpy()")
+    if y is None:
+        raise DataError("y is None; the estimator needs labels")
+    if is_dask(X):
+        return _dask_table(X, y, weights)
+    return _lazy_table(X, y, weights) if is_lazy(X) else _disk_table(X, y, weights)
+
+
+def _n_targets(y: Any) -> int:
+    """C, of labels of any kind, before they are checked."""
+    shape: tuple[Any, ...] = getattr(y, "shape", ())
+    return int(shape[1]) if len(shape) == 2 else 1
+
+
+def _named(frame: Any) -> Any:
+    """The names of the columns of a frame; None for an array."""
+    return np.array(frame.columns, dtype=object) if hasattr(frame, "columns") else None
+
+
+def _table_of_batches(X: Iterable[Any], y: Any, weights: Any) -> _Table:
+    """Batches that come one after the other."""
     if y is not None or weights is not None:
         raise ParameterError("an iterator gives (X, y) or (X, y, sample_weight) batches; leave y and sample_weight out")
     batches = _checked_batches(X)
     first = next(batches, None)
     if first is None:
         raise DataError("the iterator has no batches; an iterator can be read once only: make a new one")
-    block, names = np.asarray(_plain(first.X)), getattr(first.X, "columns", None)
+    block = np.asarray(_plain(first.X))
     if block.ndim != 2:
         raise DataError(f"the first batch has X of shape {block.shape}, which must be (n_samples, n_features)")
-    called = None if names is None else np.array(names, dtype=object)
-    C = _n_targets(first.y)
-    size = block.nbytes + 8 * C * len(block)
-    return _Table(chain([first], batches), block.shape[1], block.dtype, size, called, n_targets=C)
-
-
-def _n_targets(y: Any) -> int:
-    """C, of labels of any kind, before they are checked."""
-    shape: tuple[Any, ...] = (
-        (0, len(y.collect_schema())) if is_of(y, "polars", "LazyFrame") else getattr(y, "shape", ())
+    return _Table(
+        chain([first], batches), block.shape[1], block.dtype, _n_targets(first.y), len(block), _named(first.X)
     )
-    return int(shape[1]) if len(shape) == 2 else 1
 
 
 def _checked_batches(batches: Iterable[Any]) -> Iterator[_Block]:
     """Batches of an iterator of the user's, whose errors are named with the batch they came from."""
-    number, source = 0, iter(batches)
-    while True:
+    source = iter(batches)
+    for number in count():
         try:
             each = next(source)
         except StopIteration:
@@ -135,21 +147,6 @@ def _checked_batches(batches: Iterable[Any]) -> Iterator[_Block]:
         if not isinstance(each, tuple | list) or len(each) not in (2, 3):
             raise DataError(f"batch {number} must be (X, y) or (X, y, sample_weight), got {type(each).__name__}")
         yield _Block(*each)
-        number += 1
-
-
-@dataclass(frozen=True)
-class _Lazy:
-    """Batches of a polars LazyFrame that holds features, labels and weights beside each other."""
-
-    frame: Any
-    n_parts: int
-    size: int
-
-    def __iter__(self) -> Iterator[_Block]:
-        for frame in self.frame.collect_batches(chunk_size=self.size, maintain_order=True):
-            parts = [frame.select(f"^{i}:.*$") for i in range(self.n_parts)]
-            yield _Block(parts[0], *(each.to_series() if each.width == 1 else each for each in parts[1:]))
 
 
 def _lazy_table(X: Any, y: Any, weights: Any) -> _Table:
@@ -159,9 +156,15 @@ def _lazy_table(X: Any, y: Any, weights: Any) -> _Table:
     names = X.collect_schema().names()
     given = [each for each in (X, y, weights) if each is not None]
     lazy = [each if is_of(each, "polars", "LazyFrame") else pl.LazyFrame(np.asarray(each)) for each in given]
-    renamed = [each.select(pl.all().name.prefix(f"{i}:")) for i, each in enumerate(lazy)]
-    blocks = _Lazy(pl.concat(renamed, how="horizontal"), len(lazy), max(1, _BLOCK // (8 * max(len(names), 1))))
-    return _Table(blocks, len(names), None, _BLOCK, np.array(names, dtype=object))
+    beside = pl.concat([each.select(pl.all().name.prefix(f"{i}:")) for i, each in enumerate(lazy)], how="horizontal")
+    size = max(1, _BLOCK // (8 * max(len(names), 1)))
+
+    def blocks() -> Iterator[_Block]:
+        for batch in beside.collect_batches(chunk_size=size, maintain_order=True):
+            parts = [batch.select(f"^{i}:.*$") for i in range(len(lazy))]
+            yield _Block(parts[0], *(each.to_series() if each.width == 1 else each for each in parts[1:]))
+
+    return _Table(blocks(), len(names), None, len(lazy[1].collect_schema()), None, np.array(names, dtype=object))
 
 
 def refuse_unwritten(name: str, array: Any) -> None:
@@ -177,56 +180,61 @@ def _disk_table(X: Any, y: Any, weights: Any) -> _Table:
     """Slices of a zarr array or a memory map, whole chunks of a zarr array."""
     if len(X.shape) != 2 or 0 in X.shape:
         raise DataError(f"X must have shape (n_samples, n_features) with neither zero, got {tuple(X.shape)}")
-    (n, width), is_zarr = X.shape, is_of(X, "zarr", "Array")
+    n, width = X.shape
+    C = _n_targets(y)
+    is_zarr = is_of(X, "zarr", "Array")
     for name, each in (("X", X), ("y", y), ("sample_weight", weights)):
         refuse_unwritten(name, each)
         if each is not None and (not hasattr(each, "shape") or each.shape[0] != n):
             raise DataError(f"{name} must be an array of {n} rows like X, got shape {getattr(each, 'shape', None)}")
-    step = max(1, _BLOCK // (8 * max(width, _n_targets(y))))
     least = X.chunks[0] if is_zarr else 1
-    step = max(least, step // least * least)
-    bounds = [(start, min(start + step, n)) for start in range(0, n, step)]
-    blocks = [_Block(*(None if each is None else _Slice(each, *at) for each in (X, y, weights))) for at in bounds]
-    cluster = is_zarr and _client() is not None  # a memory map is a file of this machine
-    if cluster:  # workers read what lies in zarr, and are sent the rest
-        sent = {id(each) for each in (y, weights) if not is_of(each, "zarr", "Array")}
-        blocks = [
-            _Block(*(each.load() if each and id(each.array) in sent else each for each in block)) for block in blocks
-        ]
-    return _Table(blocks, width, X.dtype, step * (width * X.dtype.itemsize + 8 * _n_targets(y)), None, cluster)
+    step = max(1, _BLOCK // (8 * max(width, C)) // least) * least
+    on_dask = is_zarr and _client() is not None  # a memory map is a file of this machine
+
+    def rows_of(each: Any, start: int) -> Any:
+        if each is None:
+            return None
+        rows = _Slice(each, start, min(start + step, n))
+        # Workers read what lies in zarr, and are sent the rest.
+        return rows.load() if on_dask and not is_of(each, "zarr", "Array") else rows
+
+    blocks = [_Block(*(rows_of(each, start) for each in (X, y, weights))) for start in range(0, n, step)]
+    return _Table(blocks, width, X.dtype, C, step, None, on_dask)
 
 
 def _dask_table(X: Any, y: Any, weights: Any) -> _Table:
     """The blocks of a Dask array, or the partitions of a Dask frame, with those of the labels."""
-    names = np.array(X.columns, dtype=object) if hasattr(X, "columns") else None
-    width = len(X.columns) if names is not None else X.shape[1]
+    names = _named(X)
+    dtype = None
+    sizes = (math.nan,) * X.npartitions
     if names is None:
         X = X.rechunk({1: -1})
-    sizes = X.chunks[0] if names is None else (math.nan,) * X.npartitions
-    known = not any(math.isnan(size) for size in sizes)
+        dtype = X.dtype
+        sizes = X.chunks[0]
+    n = sum(sizes)
+    known = not math.isnan(n)
 
     def parts_of(name: str, each: Any) -> Sequence[Any]:
         if each is None:
             return [None] * len(sizes)
         if hasattr(each, "to_delayed"):
-            if known and hasattr(each, "rechunk") and each.shape[0] == X.shape[0]:
+            if known and hasattr(each, "rechunk") and each.shape[0] == n:
                 each = each.rechunk({0: sizes})
             found = list(np.ravel(each.to_delayed()))
             if len(found) != len(sizes):
                 raise DataError(f"X has {len(sizes)} blocks of rows and {name} {len(found)}; give both the same blocks")
             return found
         array = to_numpy(each)
-        if not known or len(array) != sum(sizes):
+        if len(array) != n:
             raise DataError(
-                f"{name} has {len(array)} rows, X {sum(sizes) if known else 'a number not known yet'}; give as many, "
-                f"or {name} in blocks like those of X"
+                f"{name} has {len(array)} rows, X {n if known else 'a number not known yet'}; give as many, or {name} "
+                "in blocks like those of X"
             )
-        return [array[start:stop] for start, stop in pairwise(np.cumsum((0, *sizes)).tolist())]
+        return np.split(array, np.cumsum(sizes[:-1]))
 
     columns = [np.ravel(X.to_delayed()), parts_of("y", y), parts_of("sample_weight", weights)]
     blocks = [_Block(*each) for each in zip(*columns, strict=True)]
-    largest = int(max(sizes)) * (width * X.dtype.itemsize + 8 * _n_targets(y)) if known else _BLOCK
-    return _Table(blocks, width, X.dtype if names is None else None, largest, names, True)
+    return _Table(blocks, X.shape[1], dtype, _n_targets(y), max(sizes) if known else None, names, True)
 
 
 def _client() -> Any:
@@ -247,9 +255,10 @@ def _plain(value: Any) -> Any:
     return loaded.to_numpy() if hasattr(loaded, "to_numpy") else to_numpy(loaded)
 
 
-def _numbers(X: Any, y: Any, weights: Any, width: int, dtype: Any) -> tuple[Array, FloatArray, FloatArray | None]:
+def _numbers(X: Any, y: Any, weights: Any, width: int, dtype: Any) -> tuple[Array, FloatArray, FloatArray]:
     """X (n, M) as it is, targets (C, n) and weights (n,) of a block, checked; rows of weight zero are dropped."""
-    X, y = _plain(X), np.asarray(_plain(y))
+    X = _plain(X)
+    y = np.asarray(_plain(y))
     if X.ndim != 2 or X.shape[1] != width:
         raise DataError(f"a block of X has shape {X.shape}, but the first has {width} columns; all must have the same")
     if X.dtype.kind not in "fiub" or (dtype is not None and X.dtype != dtype):
@@ -262,9 +271,7 @@ def _numbers(X: Any, y: Any, weights: Any, width: int, dtype: Any) -> tuple[Arra
     targets = np.atleast_2d(y.T.astype(np.float64))
     if not np.isfinite(targets).all():
         raise DataError(f"y contains NaN or infinity in {(~np.isfinite(targets)).sum()} places; drop those rows")
-    if weights is None:
-        return X, targets, None
-    weights = np.asarray(_plain(weights), dtype=np.float64).reshape(-1)
+    weights = np.ones(len(X)) if weights is None else np.asarray(_plain(weights), dtype=np.float64).reshape(-1)
     if weights.shape != (len(X),) or not np.isfinite(weights).all() or (weights < 0).any():
         raise DataError("sample_weight must hold one finite number of at least 0 for each row of every block")
     kept = weights > 0
@@ -278,27 +285,28 @@ def block_moments(
     width: int,
     dtype: Any,
     fill: FloatArray | None,
-    n_before: int | None = None,
-    pieces: int = 1,
+    n_before: int = 0,
+    pieces: int | None = None,
 ) -> list[RowMoments]:
     """Moments of the pieces of one block, in float64; missing values are counted, and filled if means are given."""
     X, targets, weights = _numbers(X, y, weights, width, dtype)
-    n, slab, found = len(X), max(1, _BLOCK // (8 * max(width, len(targets)))), []
-    ends = np.linspace(0, n, min(pieces, n) + 1).round().astype(int).tolist()
-    parts = [slice(*each) for each in pairwise(ends)] if n_before is None or not n else pieces_of(n, n_before)
-    for part in parts:
+    slab = max(1, _BLOCK // (8 * max(width, len(targets))))
+    found = []
+    for part in pieces_of(len(X), n_before, pieces):
         slabs = []
         for start in range(part.start, part.stop, slab):
             rows = slice(start, min(start + slab, part.stop))
-            values, gaps = X[rows].astype(np.float64), np.zeros(width, dtype=np.int64)
+            values = X[rows].astype(np.float64)
+            gaps = np.zeros(width, dtype=np.int64)
             if not np.isfinite(values.sum(axis=0)).all():
-                infinite, empty = np.isinf(values).any(axis=0), np.isnan(values)
+                infinite = np.isinf(values).any(axis=0)
+                empty = np.isnan(values)
                 if infinite.any():
                     raise DataError(f"X contains infinity in column {infinite.argmax()}")
                 if fill is None:
                     gaps = empty.sum(axis=0)
                 values = np.where(empty, 0.0 if fill is None else fill, values)
-            own = moments_of(values, targets[:, rows], None if weights is None else weights[rows])
+            own = moments_of(values, targets[:, rows], weights[rows])
             slabs.append(replace(own, gaps=gaps))
         found.append(merged(slabs))
     return found
@@ -307,9 +315,8 @@ def block_moments(
 def _block_sums(X: Any, y: Any, weights: Any, width: int, dtype: Any) -> list[FloatArray]:
     """Count and sum of what is there in every column of a block; one table of shape (2, M)."""
     values = _numbers(X, y, weights, width, dtype)[0].astype(np.float64)
-    known = ~np.isnan(values)
     with np.errstate(invalid="ignore"):  # infinite numbers are refused later
-        return [np.stack([known.sum(axis=0), np.where(known, values, 0.0).sum(axis=0)])]
+        return [np.stack([(~np.isnan(values)).sum(axis=0), np.nansum(values, axis=0)])]
 
 
 def _joined(lists: Iterable[list[Any]]) -> list[Any]:
@@ -338,9 +345,11 @@ def predicted(model: Any, X: Any, tail: tuple[int, ...]) -> Array:
         blocks = zip(_dask_table(X, None, None).blocks, sizes, strict=True)
         found = [da.from_delayed(shared.predict(each.X), (m, *tail), np.float64) for each, m in blocks]
         return da.concatenate(found)  # type: ignore[no-any-return]
-    slices = (each.X.load() for each in _disk_table(X, None, None).blocks) if hasattr(X, "shape") else X
-    parts = X.collect_batches(maintain_order=True) if is_lazy(X) else slices
-    predictions = [model.predict(part) for part in parts]
+    if is_lazy(X):
+        X = X.collect_batches(maintain_order=True)
+    elif hasattr(X, "shape"):
+        X = (each.X.load() for each in _disk_table(X, None, None).blocks)
+    predictions = [model.predict(part) for part in X]
     if not predictions:
         raise DataError("X gives no batches; an iterator can be read once, so give a new one")
     return np.asarray(np.concatenate(predictions))
@@ -479,22 +488,24 @@ def gather_moments(
     budget = available_memory() // 2 if memory is None else positive_integer("memory", memory)
     n_batches, planned = _plan(table, budget)
     in_any_order = isinstance(table.blocks, list)
-    if fills and not in_any_order and not isinstance(table.blocks, _Lazy):
+    if fills and not in_any_order and not is_lazy(X):
         raise ParameterError("missing='mean' reads the table twice, and an iterator can be read once; fill its batches")
     if store is not None and not in_any_order:
         raise ParameterError("store= needs blocks that can be read in any order; batches of an iterator come once")
     blocks = table.blocks if isinstance(table.blocks, list) else []
-    parts = np.array_split(np.arange(len(blocks)), min(n_batches, len(blocks)) or 1)
+    parts = np.array_split(np.arange(len(blocks)), n_batches)
     groups = [[blocks[i] for i in part] for part in parts if len(part)]  # neighbouring blocks make a batch
     batches = tuple[RowMoments, ...]()
     words = f"rows, {planned / 2**30:.2f} GiB planned"
     with ProgressBar(words, len(groups) * (1 + fills), show=progress and in_any_order) as bar:
-        fill = _means(table, groups, bar) if fills else None
+        fill = _means(table if in_any_order else _table(X, y, sample_weight), groups, bar) if fills else None
         if in_any_order:
-            batches = thinned(_batches(table, groups, n_batches, fill, store, (X, y, sample_weight), bar), n_batches)
-    for block in () if in_any_order else table.blocks:
-        new = block_moments(*block, table.width, table.dtype, fill, sum(each.n_samples for each in batches))
-        batches = thinned([*batches, *new], n_batches)
+            found = _batches(table, groups, n_batches, fill, store, (X, y, sample_weight), bar)
+            batches = thinned(found, n_batches)
+        else:
+            for block in table.blocks:
+                new = block_moments(*block, table.width, table.dtype, fill, sum(each.n_samples for each in batches))
+                batches = thinned([*batches, *new], n_batches)
     if not batches:
         raise DataError("X has no rows of positive weight")
     gaps = np.asarray(sum(each.gaps for each in batches))
@@ -528,13 +539,16 @@ def moments_for(
 def _plan(table: _Table, budget: int) -> tuple[int, int]:
     """How many batches to keep, and the bytes that a process will hold."""
     matrix = 8 * (table.width + 1) * (table.width + table.n_targets)
-    fixed = _PROCESS + 4 * _BLOCK + 3 * table.block_bytes
+    block = _BLOCK
+    if table.block_rows is not None:
+        block = table.block_rows * (table.width * table.dtype.itemsize + 8 * table.n_targets)
+    fixed = _PROCESS + 4 * _BLOCK + 3 * block
     n_batches = min(BATCHES, (budget - fixed) // matrix - _MATRICES)
     needed = fixed + (max(n_batches, _LEAST_BATCHES) + _MATRICES) * matrix
     if n_batches < _LEAST_BATCHES:
         raise BudgetError(
             f"moments of {table.width} columns and {counted(table.n_targets, 'target')}, with blocks of "
-            f"{table.block_bytes / 2**20:.0f} MiB, take {needed / 2**30:.1f} GiB, but {budget / 2**30:.1f} GiB may be "
+            f"{block / 2**20:.0f} MiB, take {needed / 2**30:.1f} GiB, but {budget / 2**30:.1f} GiB may be "
             "used; give more memory=, smaller blocks, or fewer columns or targets"
         )
     return n_batches, needed
@@ -596,9 +610,9 @@ def _batches(
 
 def _run(table: _Table, groups: Iterable[list[_Block]], work: _Work) -> Iterator[tuple[int, list[Any]]]:
     """Batches one after the other in this process, or as they are ready on Dask."""
-    return (
-        _on_dask(list(groups), work) if table.on_dask else ((i, _moments(each, work)) for i, each in enumerate(groups))
-    )
+    if table.on_dask:
+        return _on_dask(list(groups), work)
+    return enumerate(_moments(each, work) for each in groups)
 
 
 def _on_dask(groups: list[list[_Block]], work: _Work) -> Iterator[tuple[int, list[Any]]]:
@@ -634,8 +648,6 @@ def _on_dask(groups: list[list[_Block]], work: _Work) -> Iterator[tuple[int, lis
             f"a block killed several workers in a row ({error}), perhaps for want of memory; give workers more of it, "
             "or smaller blocks"
         ) from error
-    except DataError:
-        raise
     except Exception as error:
         lost = type(error).__name__ in ("CancelledError", "FutureCancelledError", "CommClosedError")
         if lost or client.status != "running":  # which a client says for a while after it has lost its scheduler

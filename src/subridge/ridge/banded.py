@@ -19,16 +19,19 @@ that memory does not grow with the number of choices, nor working memory with th
 """
 
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import compress
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
+from numpy.random import Generator
 from scipy.cluster.vq import kmeans2
 
 from subridge.arrays.namespace import (
     device_of,
+    eye_like,
     index_on,
     is_numpy,
     like,
@@ -45,21 +48,23 @@ from subridge.ridge.rows import LeftOutSets, SetBatch, TrainingRows
 
 _JUDGES = 10  # parts of the sets, each judged at what the others choose
 _CONCENTRATIONS = (0.1, 1.0)  # of random shares, in turns: few spaces, or many (himalaya's default)
-_PROBES, _STEPS, _PICKED = 200, 100, 5000  # random vectors, steps to the strengths of spaces, points of k-means
-# A factor e of the ridge is as far as this distance of shares in square roots. A target sees so many choices. Both were
-# chosen with the laws of benchmarks/banded.py.
-_FAR, _NEAR = 0.3, 20
+_PROBES = 200  # random vectors
+_STEPS = 100  # to the strengths of spaces
+_PICKED = 5000  # points of k-means
+# Both were chosen with the laws of benchmarks/banded.py.
+_FAR = 0.3  # a distance of shares, in square roots, that is as far as a factor e of the ridge
+_NEAR = 20  # choices that a target sees
 # Ridges are seen in three passes: every fourth, those between, the rest. Once a target's error is below so much of its
 # variance, it sees those of the first pass that are next to its best so far. It sees one of a later pass if a neighbour
-# is its best of the draw, and at most so many times worse than its best of all draws. Chosen on other laws than that of
-# benchmarks/banded.py, where all ridges give the same R² to four digits.
-_PASSES, _CLOSE, _EXPLAINED = (4, 2, 1), (np.inf, 1.1, 1.02), 0.98
+# is its best of the draw, and at most so many times worse than its best of all draws as `_passes` says. Chosen on other
+# laws than that of benchmarks/banded.py, where all ridges give the same R² to four digits.
+_EXPLAINED = 0.98
 _ROTATED = 8  # times n: so many targets are rotated; more are left as they are, and Q goes into W
 _ALIGNED = 8  # targets: products of other numbers take a card twice as long
 _BLOCK = 2**25  # bytes of a block of targets: a larger one makes products no faster on a processor
-# Matrices n × n of double precision beside the kernels: those that stay while targets are seen, and those that
-# eigenvectors need before. The latter leave as much room for a block of targets.
-_KEPT, _PASSING = 3, 5.5
+# Matrices n × n of double precision beside the kernels.
+_KEPT = 3  # that stay while targets are seen
+_PASSING = 5.5  # that eigenvectors need before; they leave as much room for a block of targets
 
 Tick: TypeAlias = Callable[[float], None]  # told the share of a draw that is done
 Labels: TypeAlias = Callable[[Array], Array]  # of some targets, shape (n, b), by their numbers
@@ -117,27 +122,28 @@ class RowsOfSets(NamedTuple):
         return xp.reshape(own, (*self.rows.shape, -1))
 
 
-def by_set(batches: Sequence[RowsOfSets], matrices: Sequence[Array], table: Array) -> Array:
+def by_set(batches: Sequence[RowsOfSets], matrices: Iterable[Array], table: Array) -> Array:
     """The rows of each set in a table, shape (n, b), times a matrix of their set, shape (G, m, m) for a batch."""
     xp = namespace_of(table)
-    if batches[0].in_order:
-        return xp.reshape(matrices[0] @ batches[0].of(table), table.shape)
     found = xp.empty_like(table)
     for rows, matrix in zip(batches, matrices, strict=True):
-        found[rows.rows] = matrix @ rows.of(table)
+        product = matrix @ rows.of(table)
+        if rows.in_order:
+            return xp.reshape(product, table.shape)
+        found[rows.rows] = product
     return found
 
 
 def space_kernels(rows: TrainingRows, spaces: Sequence[IntArray]) -> SpaceKernels:
     """Kernels of centred, weighted rows; `spaces` are the columns of each."""
-    kernels, scales, n = [], [], rows.n_samples
-    for columns in spaces:
-        K = namespace_of(rows.weights).astype(rows.design(columns).kernel(), rows.weights.dtype)
-        scales.append(float(namespace_of(K).linalg.trace(K)) / n)
-        kernels.append(K / (scales[-1] or 1.0))
+    n = rows.n_samples
+    kernels = [like(rows.design(columns).kernel(), rows.weights) for columns in spaces]
+    scales = np.array([float(namespace_of(K).linalg.trace(K)) for K in kernels]) / n
+    for K, scale in zip(kernels, scales, strict=True):
+        K /= scale or 1.0
     alone = SetBatch(np.arange(n)[:, None], np.ones((n, 1), dtype=bool))
     sets = rows.left_out or LeftOutSets((alone,), True)
-    return SpaceKernels(kernels, np.array(scales), rows.root_weights, rows.fit_intercept, sets)
+    return SpaceKernels(kernels, scales, rows.root_weights, rows.fit_intercept, sets)
 
 
 # -- one choice of shares and ridge ---------------------------------------------------------------
@@ -157,7 +163,8 @@ class Solution(NamedTuple):
 
 def centred(spaces: SpaceKernels, shares: FloatArray, along: float) -> tuple[Array, Array, Array, float]:
     """``P K P + a u uᵀ`` for a number a, shape (n, n); u of length one and K u, shape (n,); the length of √w."""
-    mixture, norm = spaces.mixed(shares), float(spaces.roots @ spaces.roots) ** 0.5
+    mixture = spaces.mixed(shares)
+    norm = float(spaces.roots @ spaces.roots) ** 0.5
     u = spaces.roots * (spaces.fit_intercept / norm)
     pull = mixture @ u
     across = u[:, None] * (pull - 0.5 * (u @ pull + along) * u)
@@ -168,15 +175,15 @@ def centred(spaces: SpaceKernels, shares: FloatArray, along: float) -> tuple[Arr
 def solve(spaces: SpaceKernels, shares: FloatArray, ridge: float, example: Array) -> Solution:
     """The fit at one choice alone, in the precision of the example: an inverse is cheaper than eigenvectors."""
     A, u, pull, norm = centred(spaces, shares, 1.0)
-    xp, n = namespace_of(A), A.shape[0]
+    n = A.shape[0]
     ridge = max(ridge, n**2 * EPS)  # no eigenvalue exceeds n: smaller ridges drown in rounding
-    A += ridge * xp.eye(n, dtype=A.dtype, device=device_of(A))
+    A += ridge * eye_like(A, n)
     G = positive_inverse(A)
     del A
     G -= u[:, None] * (u / (1.0 + ridge))
     batches = spaces.batches
-    blocks = [xp.take_along_axis(rows.of(G), rows.rows[:, None, :], axis=2) for rows in batches]
-    left_out = by_set(batches, [positive_inverse(each) for each in blocks], G) * spaces.roots
+    blocks = [namespace_of(G).take_along_axis(rows.of(G), rows.rows[:, None, :], axis=2) for rows in batches]
+    left_out = by_set(batches, map(positive_inverse, blocks), G) * spaces.roots
     centre = (u - G @ pull) * spaces.roots / norm
     return Solution(like(left_out, example), [like(each, example) for each in blocks], like(centre, example))
 
@@ -190,43 +197,42 @@ class Draw:
     """The eigenvectors of P K P at shares g, shape (S,), and among them u. Labels are rotated by them first, or not."""
 
     def __init__(self, spaces: SpaceKernels, shares: FloatArray, rotated: bool = False) -> None:
-        self.spaces, self.rotated = spaces, rotated
+        self.spaces = spaces
+        self.rotated = rotated
         # Other eigenvalues than that of u are not negative, and their mean is about 1.
         mixture, u, pull, norm = centred(spaces, shares, -1.0)
         xp = namespace_of(mixture)
         spectrum, self.basis = xp.linalg.eigh(mixture)
         del mixture
         self.spectrum = xp.where(spectrum < -0.5, np.inf, xp.clip(spectrum, min=0.0))
-        self._level, self._pull = u @ self.basis / norm, pull @ self.basis / norm
+        self._level = u @ self.basis / norm
+        self._pull = pull @ self.basis / norm
 
-    def at(self, ridges: FloatArray, example: Array) -> Iterator[Solution]:
-        """The solutions at positive ridges, one after the other, in the precision of the example."""
+    def at(self, ridge: float, example: Array) -> Solution:
+        """The solution at a positive ridge, in the precision of the example."""
         Q, batches, roots = self.basis, self.spaces.batches, self.spaces.roots
-        for ridge in ridges.tolist():
-            gain = 1 / (self.spectrum + ridge)
-            blocks = [_gram(rows.of(Q * gain**0.5)) for rows in batches]
-            left_out = like(by_set(batches, [positive_inverse(each) for each in blocks], Q * gain), example)
-            centre = self._level - gain * self._pull
-            if not self.rotated:  # rows of W are as long as those of W Q: rounding is relative to their lengths
-                left_out = left_out @ like(Q.T * roots, example)
-                centre = Q @ centre * roots
-            yield Solution(left_out, [like(each, example) for each in blocks], like(centre, example))
+        gain = 1 / (self.spectrum + ridge)
+        blocks = [_gram(rows.of(Q * gain**0.5)) for rows in batches]
+        left_out = like(by_set(batches, map(positive_inverse, blocks), Q * gain), example)
+        centre = self._level - gain * self._pull
+        if not self.rotated:  # rows of W are as long as those of W Q: rounding is relative to their lengths
+            left_out = left_out @ like(Q.T * roots, example)
+            centre = Q @ centre * roots
+        return Solution(left_out, [like(each, example) for each in blocks], like(centre, example))
 
 
 # -- the search -----------------------------------------------------------------------------------
 
 
-class MemoryPlan(NamedTuple):
-    """Targets seen at once, and the bytes that a search takes beside data and results."""
+def plan_memory(n_spaces: int, targets: Array, memory: int | None = None) -> tuple[int, int]:
+    """Fit a block of targets, shape (n, C), into the memory that may be used, in bytes; None for the usual size.
 
-    block: int
-    bytes: int
-
-
-def plan_memory(n_spaces: int, targets: Array, memory: int | None = None) -> MemoryPlan:
-    """Fit a block of targets, shape (n, C), into the memory that may be used, in bytes; None for the usual size."""
-    (n, C), size = targets.shape, targets.dtype.itemsize
-    column, matrix = 4 * size * n, 8 * n * n  # labels, errors, dual coefficients or squares
+    Returns how many targets are seen at once, and the bytes that a search takes beside data and results.
+    """
+    n, C = targets.shape
+    size = targets.dtype.itemsize
+    column = 4 * size * n  # labels, errors, dual coefficients or squares
+    matrix = 8 * n * n
     passing = int(_PASSING * matrix)
     fixed = matrix * (n_spaces + _KEPT) + size * n * C * (_ROTATED * n >= C)
     state = C * (12 * _JUDGES + 64)  # what each target keeps of the search; its block is smaller by so much
@@ -237,7 +243,7 @@ def plan_memory(n_spaces: int, targets: Array, memory: int | None = None) -> Mem
             f"least {fixed + max(state + column, passing):,}"
         )
     block = max(1, min(C, room // column))
-    return MemoryPlan(block, fixed + max(passing, state + block * column))
+    return block, fixed + max(passing, state + block * column)
 
 
 class BandedSearch:
@@ -250,20 +256,28 @@ class BandedSearch:
     """
 
     def __init__(self, spaces: SpaceKernels, targets: Array, ridges: FloatArray, block: int) -> None:
-        self.spaces, self.targets, self.ridges, self._block = spaces, targets, ridges, block
-        xp, (n, C), J = namespace_of(targets), targets.shape, min(_JUDGES, spaces.sets.n_sets)
-        self._judges = like(np.arange(spaces.sets.n_sets) % J == np.arange(J)[:, None], spaces.roots)
-        self._weights = like(spaces.roots**2, targets)
-        self.variation, self.loss, self.place = np.empty(C), np.full(C, np.inf), np.full(C, -1)
-        options = {"device": device_of(targets)}
-        self.inside = xp.full((C, J), np.inf, dtype=spaces.roots.dtype, **options)
-        self.outside = xp.full((C, J), np.inf, dtype=xp.float32, **options)  # over the variation, and compared only
-        self._lowest = xp.full(C, np.inf, dtype=spaces.roots.dtype, **options)  # `loss`, beside the targets
-        self.dual, self.intercept = (xp.zeros(shape, dtype=targets.dtype, **options) for shape in ((C, n), (C,)))
+        self.spaces = spaces
+        self.scales = spaces.scales
+        self.targets = targets
+        self.ridges = ridges
         self.shares = np.empty((0, len(spaces.kernels)))
-        self.means = self._weights @ targets / float(xp.sum(self._weights))
+        self._block = block
+        xp = namespace_of(targets)
+        n, C = targets.shape
+        J = min(_JUDGES, spaces.sets.n_sets)
+        self._judges = like(np.arange(spaces.sets.n_sets) % J == np.arange(J)[:, None], spaces.roots)
+        self.loss = np.full(C, np.inf)
+        self.place = np.full(C, -1)
+        self.inside = like(np.full((C, J), np.inf), spaces.roots)
+        self.outside = xp.astype(self.inside, xp.float32)  # over the variation, and compared only
+        self.dual = xp.zeros((C, n), dtype=targets.dtype, device=device_of(targets))
+        weights = like(spaces.roots**2, targets)
+        self.means = weights @ targets / float(xp.sum(weights))
         self._shift = self.means * spaces.fit_intercept  # what the intercept takes before all, for accuracy
-        for part in self.blocks(np.arange(C)):
+        self.intercept = xp.zeros_like(self.means)
+        self.variation = np.empty(C)
+        self._parts = self.blocks(np.arange(C))
+        for part in self._parts:
             own = self._labels(index_on(targets, part), self.means) * like(spaces.roots, targets)[:, None]
             self.variation[part] = to_numpy(self.squares(own)).sum(axis=0)
         self._spreads = like(np.where(self.variation > 0, self.variation, 1.0), spaces.roots)
@@ -272,10 +286,10 @@ class BandedSearch:
         """Some targets in blocks."""
         return np.split(at, range(self._block, len(at), self._block))
 
-    def _labels(self, at: Array, means: Array) -> Array:
-        """Labels of some targets less some means, shape (n, b)."""
+    def _labels(self, at: Array, means: Array | None = None) -> Array:
+        """Labels of some targets less their means, or less what the intercept takes before all; shape (n, b)."""
         labels = namespace_of(at).take(self.targets, at, axis=1)
-        labels -= means[at]
+        labels -= (self._shift if means is None else means)[at]
         return labels
 
     def squares(self, values: Array) -> Array:
@@ -284,74 +298,102 @@ class BandedSearch:
         sums = [xp.linalg.vector_norm(rows.of(values), axis=1) ** 2 for rows in self.spaces.batches]
         return self._judges @ xp.astype(xp.concat(sums), self._judges.dtype)
 
-    def seen_by(self, draw: Draw) -> Labels:
-        """What gives the labels of some targets, shape (n, b), as the solutions of a draw take them."""
+    def _draw(self, shares: FloatArray) -> tuple[Draw, Labels]:
+        """Eigenvectors, and what gives the labels of some targets, shape (n, b), as their solutions take them."""
+        draw = Draw(self.spaces, shares, len(self.loss) <= _ROTATED * int(self.targets.shape[0]))
         if not draw.rotated:
-            return lambda at: self._labels(at, self._shift)
+            return draw, self._labels
         xp = namespace_of(self.targets)
         Q = like(draw.basis * self.spaces.roots[:, None], self.targets)
-        parts = self.blocks(np.arange(len(self.loss)))
-        turned = xp.concat([Q.T @ self._labels(index_on(Q, at), self._shift) for at in parts], axis=1)
-        return lambda at: xp.take(turned, at, axis=1)
-
-    @property
-    def rotated(self) -> bool:
-        """Whether targets are few enough to be rotated by eigenvectors."""
-        return len(self.loss) <= _ROTATED * int(self.targets.shape[0])
+        turned = xp.concat([Q.T @ self._labels(index_on(Q, at)) for at in self._parts], axis=1)
+        return draw, lambda at: xp.take(turned, at, axis=1)
 
     def try_shares(self, shares: FloatArray, tick: Tick = no_tick) -> None:
         """See one draw of shares, shape (S,), at the ridges that matter to each target."""
-        L, C, draw = len(self.ridges), len(self.loss), Draw(self.spaces, shares, self.rotated)
-        here, nearest = np.full(C, np.inf), np.full(C, -1)
-        labels = self.seen_by(draw)
+        L = len(self.ridges)
+        draw, labels = self._draw(shares)
+        here = np.full(len(self.loss), np.inf)
+        nearest = np.full(len(self.loss), -1)
         before = np.where(self.loss < _EXPLAINED * self.variation, self.place % L, -1)
-        for pass_, (step, close, numbers) in enumerate(_passes(L)):
-
-            def wanted(number: int, step: int = step, close: float = close, later: int = pass_) -> BoolArray:
-                near = abs(nearest - number) == step if later else abs(before - number) <= max(step, 2)
-                return np.asarray(near & (here <= close * self.loss) if later else near | (before < 0))
-
-            asked = [number for number in numbers if wanted(number).any()]
-            for number, solution in zip(asked, draw.at(self.ridges[asked], self.targets) if asked else (), strict=True):
-                seen = np.flatnonzero(wanted(number))  # fewer than before if a ridge of this pass was better
-                losses = self._see(solution, seen, labels, len(self.shares) * L + number)
-                nearest[seen] = np.where(losses < here[seen], number, nearest[seen])
-                here[seen] = np.fmin(here[seen], losses)
+        for later, (step, close, numbers) in enumerate(_passes(L)):
+            for number in numbers:
+                if later:
+                    wanted = (abs(nearest - number) == step) & (here <= close * self.loss)
+                else:
+                    wanted = (abs(before - number) <= max(step, 2)) | (before < 0)
+                seen = np.flatnonzero(wanted)
+                if len(seen):
+                    losses = self._see(draw.at(self.ridges[number], self.targets), seen, labels, number)
+                    nearest[seen] = np.where(losses < here[seen], number, nearest[seen])
+                    here[seen] = np.fmin(here[seen], losses)
             tick(len(numbers) / L)
         self.shares = np.vstack([self.shares, shares])
+
+    def search(self, draws: FloatArray, n_promising: int, rng: Generator, tick: Tick = no_tick) -> None:
+        """See given draws, shape (D, S), then promising choices, which take no longer than so many draws."""
+        for shares in draws:
+            self.try_shares(shares, tick)
+        if n_promising:
+            self._refine(n_promising, rng, tick)
+
+    def _refine(self, n_promising: int, rng: Generator, tick: Tick) -> None:
+        count = n_promising * max(1, len(self.ridges) // 2)
+        for shares, number, seen in zip(*promising_choices(self, count, rng), strict=True):
+            if seen.any():
+                self.try_choice(shares, int(number), np.flatnonzero(seen))
+            tick(n_promising / count)
+
+    def search_in_common(self, draws: FloatArray, tick: Tick = no_tick) -> None:
+        """Let all targets see the one choice with the least mean of left-out error over variance."""
+        table = np.zeros((len(draws), len(self.ridges)))
+        variation = np.where(self.variation > 0, self.variation, np.inf)
+        for place, shares in enumerate(draws):
+            draw, labels = self._draw(shares)
+            for number, ridge in enumerate(self.ridges):
+                solution = draw.at(ridge, self.targets)
+                for at in self._parts:
+                    errors = self.squares(solution.left_out @ labels(index_on(self.targets, at)))
+                    table[place, number] += (to_numpy(errors) / variation[at]).sum()
+                tick(1 / len(self.ridges))
+        best = np.unravel_index(np.argmin(table), table.shape)
+        self.ridges = self.ridges[[best[1]]]
+        self.try_shares(draws[best[0]])
 
     def try_choice(self, shares: FloatArray, number: int, at: IntArray) -> None:
         """Let some targets see one choice: shares, shape (S,), and the number of a ridge."""
         solution = solve(self.spaces, shares, float(self.ridges[number]), self.targets)
-        place = len(self.shares) * len(self.ridges) + number
-        self._see(solution, at, lambda where: self._labels(where, self._shift), place)
+        self._see(solution, at, self._labels, number)
         self.shares = np.vstack([self.shares, shares])
 
-    def _see(self, solution: Solution, at: IntArray, seen_by: Labels, place: int) -> FloatArray:
-        """Errors of some targets at one choice, shape (b,), and what they keep of it.
+    def _see(self, solution: Solution, at: IntArray, labels: Labels, number: int) -> FloatArray:
+        """Errors of some targets at the next shares and one ridge, shape (b,), and what they keep of the choice.
 
         The host waits for a card once, when all blocks are on their way.
         """
-        blocks = [self._see_block(solution, part, seen_by) for part in self.blocks(at) if len(part)]
-        losses = to_numpy(namespace_of(self.targets).concat(blocks)) if blocks else np.empty(0)
-        better = at[losses < self.loss[at]]
-        self.loss[at], self.place[better] = np.fmin(losses, self.loss[at]), place
+        blocks = [self._see_block(solution, part, labels) for part in self.blocks(at)]
+        losses = to_numpy(namespace_of(self.targets).concat(blocks))
+        self.place[at[losses < self.loss[at]]] = len(self.shares) * len(self.ridges) + number
+        self.loss[at] = np.fmin(losses, self.loss[at])
         return losses
 
-    def _see_block(self, solution: Solution, at: IntArray, seen_by: Labels) -> Array:
+    def _see_block(self, solution: Solution, at: IntArray, labels_of: Labels) -> Array:
         xp = namespace_of(self.targets)
         where = index_on(self.targets, np.resize(at, -(-len(at) // _ALIGNED) * _ALIGNED))
-        labels, where = seen_by(where), where[: len(at)]
+        least = like(self.loss[at], self._judges)
+        labels = labels_of(where)
+        where = where[: len(at)]
         errors = solution.left_out @ labels
         parts = self.squares(errors).T[: len(at), :]
-        sums, outside, least = xp.sum(parts, axis=1), self.outside[where], self._lowest[where]
+        sums = xp.sum(parts, axis=1)
+        outside = self.outside[where]
         others = xp.astype((sums[:, None] - parts) / self._spreads[where][:, None], xp.float32)
         self.inside[where] = xp.where(others < outside, parts, self.inside[where])
         self.outside[where] = xp.where(others < outside, others, outside)
-        self._lowest[where] = xp.where(sums < least, sums, least)
+        better = sums < least
         # In NumPy the rest is for those that are better; to find them on a card, the host would have to wait.
-        some = np.flatnonzero(sums < least) if is_numpy(sums) else slice(0, len(at))
-        better, where = (sums < least)[some], where[some]
+        some = np.flatnonzero(better) if is_numpy(sums) else slice(0, len(at))
+        better = better[some]
+        where = where[some]
         centres = self._shift[where] + (solution.centre @ labels)[some]
         self.intercept[where] = xp.where(better, centres, self.intercept[where])
         del labels  # from here on, too, no more than four tables of a block are held
@@ -360,25 +402,26 @@ class BandedSearch:
         self.dual[where] = xp.where(better[:, None], dual, self.dual[where])
         return sums
 
-    def forms(self, rng: np.random.Generator) -> tuple[FloatArray, FloatArray]:
+    def forms(self, rng: Generator) -> tuple[FloatArray, FloatArray]:
         """``T_rs = tr(G K_r G K_s)``, by random vectors, and ``q_s = yᵀ G K_s G y`` of targets y of variance one.
 
         The last K is the identity, for noise. If the covariance of y is ``Σ_s a_s K_s``, the expectation of q is T a. G
         is that of equal shares, with as much signal as noise. Only spaces that vary are here. Shapes (S + 1, S + 1) and
         (C, S + 1).
         """
-        spaces, n = self.spaces, self.spaces.roots.shape[0]
-        xp, alive = namespace_of(spaces.roots), spaces.scales > 0
+        spaces = self.spaces
+        n = spaces.roots.shape[0]
+        xp = namespace_of(spaces.roots)
+        alive = self.scales > 0
         draw = Draw(spaces, alive / alive.sum())
         root: Array = draw.basis / (draw.spectrum + 1.0) ** 0.5  # G = R Rᵀ
-        kernels = [K for K, varies in zip(spaces.kernels, alive, strict=True) if varies]
+        kernels = list(compress(spaces.kernels, alive))
         # By a root that does not depend on the signs of eigenvectors, which differ between libraries.
         inner = root @ (draw.basis.T @ like(rng.standard_normal((n, _PROBES)), root))
         turned = [xp.reshape(root.T @ each, (-1,)) for each in (*(K @ inner for K in kernels), inner)]
         forms = []
-        blocks = self.blocks(np.arange(len(self.loss)))
-        for at in [half for block in blocks for half in np.array_split(block, 2)]:  # double precision
-            labels = like(take_last(self.targets, at) - take_last(self.means, at), root) * spaces.roots[:, None]
+        for at in [half for part in self._parts for half in np.array_split(part, 2)]:  # double precision
+            labels = like(self._labels(index_on(root, at), self.means), root) * spaces.roots[:, None]
             dual = root @ (root.T @ labels)
             del labels
             forms.append([to_numpy(xp.sum(dual * (K @ dual), axis=0)) for K in kernels])
@@ -397,25 +440,21 @@ class BandedSearch:
         return np.asarray(self.ridges[self.place % len(self.ridges)])
 
 
-def _passes(L: int) -> list[tuple[int, float, list[int]]]:
+def _passes(L: int) -> list[tuple[int, float, range]]:
     """Steps between ridges, how close to its best a target must be, and the numbers of the ridges of every pass.
 
-    >>> [numbers for _, _, numbers in _passes(9)], [numbers for _, _, numbers in _passes(4)]
+    >>> [list(numbers) for _, _, numbers in _passes(9)], [list(numbers) for _, _, numbers in _passes(4)]
     ([[8, 4, 0], [6, 2], [7, 5, 3, 1]], [[3, 2, 1, 0]])
     """
-    if 2 * _PASSES[0] > L:
-        return [(1, np.inf, [*reversed(range(L))])]
-    passes = list[tuple[int, float, list[int]]]()
-    for step, close in zip(_PASSES, _CLOSE, strict=True):
-        seen = {number for _, _, numbers in passes for number in numbers}
-        passes.append((step, close, [number for number in range(L - 1, -1, -step) if number not in seen]))
-    return passes
+    if L < 8:
+        return [(1, np.inf, range(L - 1, -1, -1))]
+    return [(4, np.inf, range(L - 1, -1, -4)), (2, 1.1, range(L - 3, -1, -4)), (1, 1.02, range(L - 2, -1, -2))]
 
 
 # -- shares to try --------------------------------------------------------------------------------
 
 
-def first_draws(count: int, alive: BoolArray, rng: np.random.Generator) -> FloatArray:
+def first_draws(count: int, alive: BoolArray, rng: Generator) -> FloatArray:
     """Equal shares, then each space alone, then random shares; shape (count, S).
 
     Random shares are Dirichlet's at several concentrations in turns; only spaces that are alive have some.
@@ -425,7 +464,7 @@ def first_draws(count: int, alive: BoolArray, rng: np.random.Generator) -> Float
     return np.vstack([alive / alive.sum(), np.eye(len(alive))[alive], random])[:count]
 
 
-def needed_shares(search: BandedSearch, least: int, rng: np.random.Generator) -> tuple[FloatArray, FloatArray]:
+def needed_shares(search: BandedSearch, least: int, rng: Generator) -> tuple[FloatArray, FloatArray]:
     """Square roots of the shares that targets need, shape (C or more, S'), and how much each target counts.
 
     The strengths a of the spaces in a target give its best shares, ``a/Σ a``. A target counts by (Σ a)², since what few
@@ -443,30 +482,26 @@ def needed_shares(search: BandedSearch, least: int, rng: np.random.Generator) ->
     return (strengths / power) ** 0.5, power[:, 0] ** 2
 
 
-def _centres(points: FloatArray, weights: FloatArray, count: int, rng: np.random.Generator) -> FloatArray:
+def _centres(points: FloatArray, weights: FloatArray, count: int, rng: Generator) -> FloatArray:
     """Centres of weighted points by k-means, shape (count, ...)."""
     picked = points[rng.choice(len(points), max(_PICKED, 2 * count), p=weights / weights.sum())]
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UserWarning)  # of a centre without points, which stays where it is
-        centres, _ = kmeans2(picked, count, minit="points", rng=rng)
-    return np.asarray(centres)
+    with warnings.catch_warnings(action="ignore", category=UserWarning):  # of a centre without points, which stays
+        return np.asarray(kmeans2(picked, count, minit="points", rng=rng)[0])
 
 
 def _shares_of(roots: FloatArray, search: BandedSearch) -> FloatArray:
     """Shares of all spaces from square roots of those that vary, the same despite rounding."""
-    found = np.zeros((len(roots), len(search.spaces.scales)))
-    found[:, search.spaces.scales > 0] = np.round(roots**2, 6)
+    found = np.zeros((len(roots), len(search.scales)))
+    found[:, search.scales > 0] = np.round(roots**2, 6)
     return np.asarray(found / found.sum(axis=1, keepdims=True))
 
 
-def promising_draws(search: BandedSearch, count: int, rng: np.random.Generator) -> FloatArray:
+def promising_draws(search: BandedSearch, count: int, rng: Generator) -> FloatArray:
     """Shares near those that targets need, shape (at most count, S)."""
     return np.unique(_shares_of(_centres(*needed_shares(search, 20 * count, rng), count, rng), search), axis=0)
 
 
-def promising_choices(
-    search: BandedSearch, count: int, rng: np.random.Generator
-) -> tuple[FloatArray, IntArray, BoolArray]:
+def promising_choices(search: BandedSearch, count: int, rng: Generator) -> tuple[FloatArray, IntArray, BoolArray]:
     """Choices near those that targets need: shares, shape (count, S), numbers of ridges, and the targets that see each.
 
     Centres by k-means of needed shares and of the ridges that were best so far. Each target sees those next to its own
@@ -487,47 +522,6 @@ def promising_choices(
     return _shares_of(centres[:, :-1], search), numbers, seen
 
 
-def search_shares(
-    spaces: SpaceKernels,
-    targets: Array,
-    ridges: FloatArray,
-    draws: FloatArray,
-    n_promising: int,
-    rng: np.random.Generator,
-    block: int,
-    tick: Tick = no_tick,
-) -> BandedSearch:
-    """Search given draws, shape (D, S), then promising choices, which take no longer than so many draws."""
-    search = BandedSearch(spaces, targets, ridges, block)
-    for shares in draws:
-        search.try_shares(shares, tick)
-    if n_promising:
-        count = n_promising * max(1, len(ridges) // 2)
-        for shares, number, seen in zip(*promising_choices(search, count, rng), strict=True):
-            search.try_choice(shares, int(number), np.flatnonzero(seen))
-            tick(n_promising / count)
-    return search
-
-
-def search_common_shares(
-    spaces: SpaceKernels, targets: Array, ridges: FloatArray, draws: FloatArray, block: int, tick: Tick = no_tick
-) -> BandedSearch:
-    """Fit all targets at the choice with the least mean of left-out error over variance."""
-    search = BandedSearch(spaces, targets, ridges, block)
-    table = np.zeros((len(draws), len(ridges)))
-    variation = np.where(search.variation > 0, search.variation, np.inf)
-    for place, shares in enumerate(draws):
-        draw = Draw(spaces, shares, search.rotated)
-        labels = search.seen_by(draw)
-        for number, solution in enumerate(draw.at(ridges, targets)):
-            for at in search.blocks(np.arange(len(variation))):
-                errors = search.squares(solution.left_out @ labels(index_on(targets, at)))
-                table[place, number] += (to_numpy(errors) / variation[at]).sum()
-            tick(1 / len(ridges))
-    best = np.unravel_index(np.argmin(table), table.shape)
-    return search_shares(spaces, targets, ridges[[best[1]]], draws[[best[0]]], 0, np.random.default_rng(), block)
-
-
 # -- what each space explains ----------------------------------------------------------------------
 
 
@@ -537,15 +531,18 @@ def left_out_r2(spaces: SpaceKernels, shares: FloatArray, ridge: float, dual: Ar
     The product measure ``Σ f_s (2 y - f)/Σ y²`` of outputs f = Σ f_s for centred labels y, by models trained without
     each set t: their dual coefficients are ``α - G_·t e_t``, and f = y - e. Labels follow from `dual`, shape (b, n).
     """
-    (solution,), xp, u = Draw(spaces, shares).at(np.array([ridge]), dual), namespace_of(dual), spaces.roots
+    xp = namespace_of(dual)
+    u = spaces.roots
+    solution = Draw(spaces, shares).at(ridge, dual)
     outputs = [share * (K @ dual.T) for share, K in zip(shares.tolist(), spaces.kernels, strict=True)]
     labels = sum(outputs, ridge * dual.T)
-    if spaces.fit_intercept:
-        labels = labels - u[:, None] * (u @ labels / (u @ u))
+    labels = labels - u[:, None] * (spaces.fit_intercept * (u @ labels) / (u @ u))
     W = solution.left_out / u
-    errors, explained = W @ labels, np.zeros((dual.shape[0], len(shares)))
+    errors = W @ labels
+    explained = np.zeros((dual.shape[0], len(shares)))
     for rows, block in zip(spaces.batches, solution.blocks, strict=True):
-        own, pulls = rows.of(errors), block @ rows.of(W)  # G_t·, (G, m, n)
+        own = rows.of(errors)
+        pulls = block @ rows.of(W)  # G_t·, (G, m, n)
         for s, (share, K) in enumerate(zip(shares.tolist(), spaces.kernels, strict=True)):
             crossed = rows.of(K) @ xp.matrix_transpose(pulls)
             output = rows.of(outputs[s]) - share * (crossed @ own)

@@ -18,7 +18,7 @@ Gram matrix resolves directions down to √ε, about 1e-7 of a column's spread, 
 """
 
 import warnings
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from copy import deepcopy
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property, reduce
@@ -27,18 +27,19 @@ from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
+from numpy.random import Generator
 from scipy.linalg import lapack, solve_triangular
 
-from subridge.arrays.namespace import is_tensor, to_numpy
+from subridge.arrays.namespace import to_numpy
 from subridge.arrays.types import Array, ArrayLike, FloatArray, IntArray, SparseMatrix
 from subridge.model.checks import refuse_beyond_memory
 from subridge.model.ensemble import SubsetPlan
 from subridge.model.errors import DataError
-from subridge.ridge.banded import BandedSearch, SpaceKernels, Tick, no_tick
+from subridge.ridge.banded import BandedSearch, Tick, no_tick, promising_draws
 from subridge.ridge.checks import refuse_out_of_range
 from subridge.ridge.member import MemberFit, MemberPath
 from subridge.ridge.rounding import EPS
-from subridge.ridge.rows import Design, LeftOutSets, TrainingRows, left_out_groups, training_rows
+from subridge.ridge.rows import Design, TrainingRows, left_out_groups, training_rows
 
 BATCHES = 32  # with so many the standard error of a difference is known to an eighth of itself
 _PER_PRODUCT = 32  # bytes: the moments of a batch, those before, their sum, and a member's decomposition
@@ -58,11 +59,11 @@ class RowMoments:
     n_samples: int
     total_weight: float
     squared_weight: float
-    feature_means: Array
-    target_means: Array
-    gram: Array
-    cross: Array
-    target_squares: Array
+    feature_means: FloatArray
+    target_means: FloatArray
+    gram: FloatArray
+    cross: FloatArray
+    target_squares: FloatArray
     gaps: IntArray | int = 0
 
     def __add__(self, other: "RowMoments") -> "RowMoments":
@@ -82,41 +83,38 @@ class RowMoments:
             target_means=self.target_means + share * dy,
         )
 
-    def uncentred(self) -> "RowMoments":
-        """The same rows' moments about zero: what a fit without intercept uses."""
-        x, y = self.feature_means, self.target_means
-        return replace(self._shifted(x, y, self.total_weight), feature_means=x * 0.0, target_means=y * 0.0)
-
     def squares(self, a: FloatArray, b: FloatArray, x: FloatArray, y: FloatArray) -> FloatArray:
         """``Σ w (a (y_i - y) - b (x_i - x))²`` of every target, shape (C,), for a and y (C,), b (C, M) and x (M,)."""
-        gram, cross, own = (to_numpy(each) for each in (self.gram, self.cross, self.target_squares))
-        inside = a**2 * own - 2 * a * (cross * b).sum(axis=1) + ((b @ gram) * b).sum(axis=1)
-        shift = a * (to_numpy(self.target_means) - y) - b @ (to_numpy(self.feature_means) - x)
+        crossed = 2 * a * (self.cross * b).sum(axis=1)
+        inside = a**2 * self.target_squares - crossed + ((b @ self.gram) * b).sum(axis=1)
+        shift = a * (self.target_means - y) - b @ (self.feature_means - x)
         return np.asarray(np.maximum(inside, 0.0) + self.total_weight * shift**2)
 
-    def _shifted(self, x: Array, y: Array, weight: float) -> "RowMoments":
+    def _shifted(self, x: FloatArray, y: FloatArray, weight: float) -> "RowMoments":
         """Second moments with ``weight`` times the products of x (M,) and y (C,) added."""
         return replace(
             self,
-            gram=self.gram + weight * x[:, None] * x[None, :],
-            cross=self.cross + weight * y[:, None] * x[None, :],
+            gram=self.gram + weight * x[:, None] * x,
+            cross=self.cross + weight * y[:, None] * x,
             target_squares=self.target_squares + weight * y * y,
         )
 
 
 def moments_of(X: Array | SparseMatrix, targets: Array, sample_weight: Array | None = None) -> RowMoments:
-    """Moments of one batch of rows: X, shape (n, M), dense or SciPy sparse; targets (C, n); positive weights (n,)."""
-    if not is_tensor(targets):
-        M = X.shape[1]
-        refuse_beyond_memory(f"the products of {M:,} features", _PER_PRODUCT * M**2, "take fewer, or use fit")
+    """Moments of one batch of rows: X, shape (n, M), dense or SciPy sparse; targets (C, n); positive weights (n,).
+
+    Products are made in the library and on the device of X, and kept in NumPy.
+    """
+    M = X.shape[1]
+    refuse_beyond_memory(f"the products of {M:,} features", _PER_PRODUCT * M**2, "take fewer, or use fit")
     with np.errstate(over="ignore", invalid="ignore"):
         rows = training_rows(X, targets, sample_weight)
         design = Design(rows.features, rows.feature_means, rows.root_weights)
         g, means = rows.centred_targets
         refuse_out_of_range(rows)
-        squares = design.gram(), design.onto_features(g), (g * g).sum(axis=1)
+        found = rows.feature_means, means, design.gram(), design.onto_features(g), (g * g).sum(axis=1)
     squared_weight = float((rows.weights**2).sum())
-    return RowMoments(rows.n_samples, rows.total_weight, squared_weight, rows.feature_means, means, *squares)
+    return RowMoments(rows.n_samples, rows.total_weight, squared_weight, *map(to_numpy, found))  # type: ignore[arg-type]
 
 
 def merged(parts: Iterable[RowMoments]) -> RowMoments:
@@ -142,14 +140,15 @@ def thinned(batches: Sequence[RowMoments], most: int = BATCHES) -> tuple[RowMome
     return tuple(found)
 
 
-def pieces_of(n_new: int, n_before: int) -> list[slice]:
-    """Parts of new rows that become batches of their own beside those of earlier rows.
+def pieces_of(n_new: int, n_before: int, number: int | None = None) -> list[slice]:
+    """Parts of new rows that become batches of their own, so many, or as befits them beside those of earlier rows.
 
-    >>> len(pieces_of(100, 0)), len(pieces_of(100, 100)), len(pieces_of(3, 900))
-    (32, 16, 1)
+    >>> len(pieces_of(100, 0)), len(pieces_of(100, 100)), len(pieces_of(3, 900)), pieces_of(0, 0)
+    (32, 16, 1, [])
     """
-    number = max(1, min(n_new, round(BATCHES * n_new / (n_new + n_before))))
-    ends = np.linspace(0, n_new, number + 1).round().astype(int)
+    if number is None:
+        number = max(1, round(BATCHES * n_new / max(n_new + n_before, 1)))
+    ends = np.linspace(0, n_new, min(number, n_new) + 1).round().astype(int)
     return [slice(start, stop) for start, stop in pairwise(ends.tolist())]
 
 
@@ -229,11 +228,12 @@ class MomentBatches:
         found = []
         for number, each in enumerate(self.batches):
             others = replace(self, batches=self.batches[:number] + self.batches[number + 1 :])
-            model, means = deepcopy(estimator).fit(others), to_numpy(each.feature_means)
+            model = deepcopy(estimator).fit(others)
             with warnings.catch_warnings(action="ignore", category=UserWarning):  # of names that means do not have
                 coef = np.atleast_2d(model.coef_)
-                output = np.ravel(model.predict(means[None, :]))
-            found.append(each.squares(np.ones(len(coef)), coef, means, output).sum() / each.total_weight)
+                output = np.ravel(model.predict(each.feature_means[None, :]))
+            errors = each.squares(np.ones(len(coef)), coef, each.feature_means, output)
+            found.append(errors.sum() / each.total_weight)
         return np.array(found)
 
 
@@ -253,7 +253,7 @@ class MomentRows(TrainingRows):
     batches: tuple[RowMoments, ...] = ()
     whole: RowMoments = field(kw_only=True)
     has_intercept: bool = True
-    scales: FloatArray | None = None
+    scales: FloatArray = field(kw_only=True)
     knows_leverages: ClassVar[bool] = False
 
     @property
@@ -263,7 +263,7 @@ class MomentRows(TrainingRows):
 
     def paths(self, plan: SubsetPlan, ridges: FloatArray) -> list[MemberPath]:
         """The members of a plan along a path of ridges, shape (L,) or (L, k)."""
-        if self.scales is not None and not plan.selects_features:
+        if (self.scales != 1).any() and not plan.selects_features:
             raise DataError("standardised moments serve members that select features, not projections; standardise X")
         penalties = ridges.reshape(len(ridges), -1) * plan.subset_sizes
         return [MomentPath(self, plan, r, own) for r, own in enumerate(penalties.T)]
@@ -308,30 +308,30 @@ class MomentRows(TrainingRows):
         for r, (path, place) in enumerate(zip(paths, places, strict=True)):
             assert isinstance(path, MomentPath)
             share, map_ = path.error_map(place)
-            a, b = a + weights[:, r] * share, b + weights[:, [r]] * map_
+            a += weights[:, r] * share
+            b += weights[:, [r]] * map_
         if not np.isfinite(a).all():
             return np.full(len(self.batches), np.inf)
-        if self.scales is not None:
-            b = b / self.scales
-        x, y = (to_numpy(each) * self.has_intercept for each in (self.whole.feature_means, self.whole.target_means))
-        return np.array([each.squares(a, b, x, y).sum() for each in self.batches])
+        y = self.whole.target_means * self.has_intercept
+        return np.array([each.squares(a, b, self.feature_means, y).sum() for each in self.batches])
 
 
 def moment_rows(batches: Sequence[RowMoments], fit_intercept: bool, standardise: bool = False) -> MomentRows:
     """Rows that have the moments of all batches together; with `standardise` in units of the columns' spread."""
     whole = merged(batches)
-    used = whole if fit_intercept else whole.uncentred()
-    gram = to_numpy(used.gram)
-    squares = np.diagonal(gram)
-    rounding = (whole.n_samples * EPS * abs(to_numpy(whole.feature_means))) ** 2 * whole.total_weight
-    sizes = np.sqrt(np.where(squares > rounding * fit_intercept, squares, 0.0))
-    scales = np.where(sizes > 0, sizes / whole.total_weight**0.5, 1.0) if standardise else None
-    root, targets = _root(gram, to_numpy(used.cross), to_numpy(used.target_squares), sizes)
+    # Without intercept, moments about zero are used.
+    used = whole._shifted(whole.feature_means, whole.target_means, whole.total_weight * (not fit_intercept))
+    means = whole.feature_means * fit_intercept
+    squares = np.diagonal(used.gram)
+    rounding = (whole.n_samples * EPS * abs(means)) ** 2 * whole.total_weight
+    sizes = np.sqrt(np.where(squares > rounding, squares, 0.0))
+    scales = np.where(standardise & (sizes > 0), sizes / whole.total_weight**0.5, 1.0)
+    root, targets = _root(used, sizes)
     weights = np.full(len(root), whole.total_weight / len(root))
     return MomentRows(
-        np.ascontiguousarray((root if scales is None else root / scales).T),
+        np.ascontiguousarray((root / scales).T),
         np.ascontiguousarray(targets.T) / weights[0] ** 0.5,
-        to_numpy(used.feature_means),
+        means,
         weights,
         fit_intercept=False,
         batches=tuple(batches),
@@ -341,20 +341,23 @@ def moment_rows(batches: Sequence[RowMoments], fit_intercept: bool, standardise:
     )
 
 
-def _root(gram: FloatArray, cross: FloatArray, squares: FloatArray, sizes: FloatArray) -> tuple[FloatArray, FloatArray]:
+def _root(moments: RowMoments, sizes: FloatArray) -> tuple[FloatArray, FloatArray]:
     """R, shape (ρ + 1, M), and T, shape (ρ + 1, C), with ``RᵀR = gram``, ``TᵀR = cross`` and squared columns of T.
 
     R is found by Cholesky with pivots in units of the columns' `sizes`, shape (M,), zero for those that are left out.
     Columns of any scale keep their digits. Directions below √(M ε) of the scaled matrix are left out. The last row has
     what no feature explains of each target by itself, so that products of two targets are not those of the rows.
     """
-    M = len(gram)
+    M = len(sizes)
+    squares = moments.target_squares
     inverse = np.divide(1.0, sizes, out=np.zeros_like(sizes), where=sizes > 0)
-    upper, pivots, rank, _ = lapack.dpstrf(gram * inverse[:, None] * inverse)
-    root, targets = np.zeros((rank + 1, M)), np.zeros((rank + 1, len(cross)))
+    upper, pivots, rank, _ = lapack.dpstrf(moments.gram * inverse[:, None] * inverse)
+    root = np.zeros((rank + 1, M))
     root[:rank, pivots - 1] = np.triu(upper)[:rank]
+    targets = np.zeros((rank + 1, len(squares)))
     if rank:
-        targets[:rank] = solve_triangular(upper[:rank, :rank], (cross * inverse)[:, pivots[:rank] - 1].T, trans="T")
+        scaled = (moments.cross * inverse)[:, pivots[:rank] - 1]
+        targets[:rank] = solve_triangular(upper[:rank, :rank], scaled.T, trans="T")
     rest = squares - (targets**2).sum(axis=0)
     targets[rank] = np.sqrt(np.where(rest > M * EPS * squares, rest, 0.0))
     return root * sizes, targets
@@ -367,37 +370,39 @@ class MomentPath(MemberPath):
     """One member at L penalties, from moments instead of rows; rows cannot be left out in pairs."""
 
     def __init__(self, rows: MomentRows, plan: SubsetPlan, r: int, penalties: FloatArray) -> None:
-        A = plan.measurements[r]
-        super().__init__(_factorised(rows, A, penalties.min()), penalties)
-        self._plan, self._r = plan, r
-        self.target_means = to_numpy(rows.whole.target_means) * rows.has_intercept
-        self._scales = 1.0 if rows.scales is None else rows.scales[A]
+        super().__init__(_factorised(rows, plan.measurements[r], penalties.min()), penalties)
+        self._plan = plan
+        self._r = r
+        self.target_means = rows.whole.target_means * rows.has_intercept
 
     def error_map(self, index: int) -> tuple[float, FloatArray]:
         """a and b, shape (C, M), of the left-out errors ``a g - F b`` in the trace form."""
-        fit, p = self._fit, self.penalties[[index]]
-        d, slack = fit.spectrum, float(fit.slack(p)[0])
+        fit = self._fit
+        p = self.penalties[[index]]
+        d = fit.spectrum
+        slack = float(fit.slack(p)[0])
         gains = d**0.5 / (d + p) * (-1 / d if fit.spans_samples else 1.0)  # (K + p)⁻¹g in place of the residual
         map_ = self._plan.lift_rows(self._r, (self._projected * gains) @ fit.right)  # type: ignore[operator]
         return np.inf if slack == 0 else (not fit.spans_samples) / slack, map_ / (slack or 1.0)
 
-    def coefficients(self, index: int | IntArray) -> Array:
-        """Weights on the features as they were given, at one ridge, or at one for each target; shape (C, N_r)."""
-        return super().coefficients(index) / self._scales
-
 
 def _factorised(rows: MomentRows, measurement: IntArray, least_penalty: float) -> MemberFit:
-    """The decomposition of a member on rows that stand for all, without directions that are rounding of the moments."""
+    """The decomposition of a member on rows that stand for all, without directions that are rounding of the moments.
+
+    V is divided by the columns' scales, so that weights are those of the features as they were given.
+    """
     Ft = rows.design(measurement).dense()
     V, s, Qt = np.linalg.svd(Ft, full_matrices=False)
-    N, top = len(Ft), s.max(initial=0.0)
+    N = len(Ft)
+    top = s.max(initial=0.0)
     rank = (s > N * EPS * top).sum()
     if least_penalty <= 8 * N * EPS * top**2:  # so small that it does not hide the rounding
         sizes = np.linalg.norm(Ft, axis=1, keepdims=True)
         own = np.linalg.svd(Ft / np.where(sizes > 0, sizes, 1.0), compute_uv=False)
         rank = min(rank, (own**2 > 8 * N * EPS * own.max(initial=0.0) ** 2).sum())
     kept = np.arange(min(rank, max(rows.room, 0)))[::-1]  # eigenvalues ascend
-    return MemberFit(rows, measurement, Qt[kept], s[kept] ** 2, V.T[kept], 0.0, 0.0, float(rank < N))
+    right = V.T[kept] / (rows.scales[measurement] if measurement.ndim == 1 else 1.0)
+    return MemberFit(rows, measurement, Qt[kept], s[kept] ** 2, right, 0.0, 0.0, float(rank < N))
 
 
 # -- a ridge per feature space --------------------------------------------------------------------
@@ -417,38 +422,45 @@ class MomentSearch(BandedSearch):
         moments: MomentBatches,
         spaces: Sequence[IntArray],
         fit_intercept: bool,
-        groups: ArrayLike | None = None,
-        per_target: bool = True,
+        groups: ArrayLike | None,
+        per_target: bool,
     ) -> None:
-        self._columns, self._per_target, self._batches = spaces, per_target, moments.batches
-        self.rows = rows = moment_rows(moments.batches, fit_intercept)
+        self._columns = spaces
+        self._per_target = per_target
         self._groups = [] if groups is None else left_out_groups(groups, len(moments.batches)).rows_of_sets
+        self.rows = rows = moment_rows(moments.batches, fit_intercept)
         variances = rows.column_squares * (rows.n_samples / rows.total_weight)
         self.units = 1 / np.where(moments.standardise & (variances > 0), variances, 1.0)
-        scales = np.array([(rows.column_squares * self.units)[columns].sum() for columns in spaces])
-        self.spaces = SpaceKernels([], scales, rows.weights[:0], fit_intercept, LeftOutSets((), True))  # no kernels
-        self.variation = to_numpy(rows.whole.target_squares)
+        self.scales = np.array([(rows.column_squares * self.units)[columns].sum() for columns in spaces])
         self.shares = np.empty((0, len(spaces)))
-        C, G = len(self.variation), max(1, len(self._groups))
-        self.loss, self.place = np.full(C, np.inf), np.full(C, -1)
-        self.inside, self.outside = np.full((C, G), np.inf), np.full((C, G), np.inf)
+        self.variation = rows.whole.target_squares
+        self.loss = np.full(len(self.variation), np.inf)
+        self.place = np.full(len(self.variation), -1)
+        self.inside = self.outside = self.loss[:, None]  # of each part that is left out, shape (C, G)
 
     def try_shares(self, shares: FloatArray, tick: Tick = no_tick) -> None:
         """See one draw of shares, shape (S,), at all ridges."""
-        parts = np.stack([*self._errors(shares, tick)], axis=-1)  # (L, C, G)
-        sums = parts.sum(axis=-1)
+        parts = np.stack(self._errors(shares), axis=-1)  # (L, C, G)
+        sums = parts.sum(axis=-1, keepdims=True)
         # At what the others choose, a part is judged.
-        outside, places = self._least(sums[:, :, None] - parts if parts.shape[-1] > 1 else parts)
+        outside, places = self._least(sums - parts if parts.shape[-1] > 1 else parts)
         inside = np.take_along_axis(parts, places[None], axis=0)[0]
         self.inside = np.where(outside < self.outside, inside, self.inside)
         self.outside = np.minimum(outside, self.outside)
-        loss, place = self._least(sums)
+        (loss,), (place,) = (each.T for each in self._least(sums))
         self.place = np.where(loss < self.loss, len(self.shares) * len(self.ridges) + place, self.place)
-        self.loss, self.shares = np.minimum(loss, self.loss), np.vstack([self.shares, shares])
+        self.loss = np.minimum(loss, self.loss)
+        self.shares = np.vstack([self.shares, shares])
+        tick(1)
 
-    def forms(self, rng: np.random.Generator) -> tuple[FloatArray, FloatArray]:
+    def _refine(self, n_promising: int, rng: Generator, tick: Tick) -> None:
+        for shares in promising_draws(self, n_promising, rng):
+            self.try_shares(shares, tick)
+
+    def forms(self, rng: Generator) -> tuple[FloatArray, FloatArray]:
         """As of rows, and T without random vectors: ``FᵀGF = I - A⁻¹`` and ``GF = F A⁻¹`` with A = FᵀF + I."""
-        alive, M = self.spaces.scales > 0, len(self.units)
+        alive = self.scales > 0
+        M = len(self.units)
         F = np.asarray(self.rows.features) * self._stretches(alive / alive.sum())[:, None]
         inverse = np.linalg.inv(F @ F.T + np.eye(M))
         b = F @ self.rows.centred_targets[0].T
@@ -458,38 +470,37 @@ class MomentSearch(BandedSearch):
         within = inside @ (np.eye(M) - inverse) ** 2 @ inside.T
         traces = np.block([[within, lost[:, None]], [lost, np.array(self.rows.room - M + (inverse**2).sum())]])
         rest = self.variation - (dual * (b + dual)).sum(axis=0)
-        return traces, np.vstack([inside @ dual**2, rest]).T / np.maximum(
-            self.variation[:, None] / self.rows.n_samples, 1e-300
-        )
+        variances = np.maximum(self.variation / self.rows.n_samples, 1e-300)
+        return traces, (np.vstack([inside @ dual**2, rest]) / variances).T
 
     def _least(self, errors: FloatArray) -> tuple[FloatArray, IntArray]:
-        """The least of errors, shape (L, C, ...), over ridges, and where it is, for each target or for all together."""
+        """The least of errors, shape (L, C, G), over ridges, and where it is, for each target or for all together."""
         if not self._per_target:
-            spread = np.where(self.variation > 0, self.variation, np.inf).reshape((-1, *[1] * (errors.ndim - 2)))
+            spread = np.where(self.variation > 0, self.variation, np.inf)[:, None]
             errors = np.broadcast_to((errors / spread).sum(axis=1, keepdims=True), errors.shape)
         return errors.min(axis=0), errors.argmin(axis=0)
 
-    def _errors(self, shares: FloatArray, tick: Tick) -> Iterator[FloatArray]:
-        """Squared errors of what is left out, weighted sums of shape (L, C), one set after the other."""
-        places, roots = range(len(self.ridges)), self._stretches(shares)
+    def _errors(self, shares: FloatArray) -> list[FloatArray]:
+        """Squared errors of what is left out, weighted sums of shape (L, C) for each set."""
+        places = range(len(self.ridges))
+        roots = self._stretches(shares)
         if not self._groups:
             path = self._path(self.rows, roots)
-            yield np.stack([path.errors(place) ** 2 @ self.rows.weights for place in places])
-            tick(1)
-            return
+            return [np.stack([path.errors(place) ** 2 @ self.rows.weights for place in places])]
+        found = []
+        one = np.ones(len(self.variation))
         for own in self._groups:
-            others = [each for number, each in enumerate(self._batches) if number not in own]
+            others = [each for number, each in enumerate(self.rows.batches) if number not in own]
             path = self._path(moment_rows(others, self.rows.has_intercept), roots)
-            held = merged(self._batches[number] for number in own)
-            one = np.ones(len(self.variation))
+            held = merged(self.rows.batches[number] for number in own)
             maps = (path.coefficients(place) * roots for place in places)
-            yield np.stack([held.squares(one, each, path.feature_means, path.target_means) for each in maps])
-            tick(1 / len(self._groups))
+            found.append(np.stack([held.squares(one, each, path.feature_means, path.target_means) for each in maps]))
+        return found
 
     def _stretches(self, shares: FloatArray) -> FloatArray:
         """By how much every column is stretched so that one ridge serves all spaces; shape (M,), 0 in no space."""
         found = np.zeros(len(self.units))
-        for columns, share, scale in zip(self._columns, shares, self.spaces.scales, strict=True):
+        for columns, share, scale in zip(self._columns, shares, self.scales, strict=True):
             found[columns] = np.sqrt(share / (scale or np.inf) * self.units[columns])
         return found
 

@@ -332,7 +332,7 @@ class TrainingRows:
     @cached_property
     def gram(self) -> Array:
         """``FᵀF`` of all features, shape (M, M)."""
-        return self.features @ self.features.T  # type: ignore[operator, return-value]
+        return self.features @ self.features.T  # type: ignore[operator]
 
     @cached_property
     def column_squares(self) -> FloatArray:

@@ -22,7 +22,8 @@ from subridge.ridge.rows import TrainingRows
 
 _PARTS = 10  # of the rows or groups, each judged at what the others choose
 # Bytes of the left-out errors of a block of targets, for all members and ridges, on a processor and on a card.
-_BLOCK, _BLOCK_ON_A_CARD = 2**27, 2**29
+_BLOCK = 2**27
+_BLOCK_ON_A_CARD = 2**29
 
 
 class TargetLosses(Losses):
@@ -48,28 +49,32 @@ class TargetLosses(Losses):
         The shape is (2, (J + 1) C, k + 1, k + 1), that of places ((J + 1) C, k).
         """
         C = len(self.rows.targets)
-        own = places.reshape((len(self._parts), -1, len(self.paths)))
         at = np.arange(len(places)) // C
         if (places == places[:, :1]).all():  # each target takes one of the common places, which are few
             common, at = np.unique(places[:, 0], return_inverse=True)
-            own = np.repeat(common[:, None], places[:C].size, axis=1).reshape((-1, *own.shape[1:]))
-        sums, at = np.stack([self._sums_at(each) for each in own]), at.reshape((-1, C))
+            sums = np.stack([self._sums_in_common(place) for place in common])
+        else:
+            sums = np.stack([self._sums_at(own) for own in places.reshape((len(self._parts), C, -1))])
+        at = at.reshape((-1, C))
         target = np.arange(C)
         part = sums[at, np.arange(len(at))[:, None], target]
         return np.stack([part, sums.sum(axis=1)[at, target] - part]).reshape((2, -1, *part.shape[2:]))
 
-    def _sums_at(self, places: IntArray) -> FloatArray:
-        """The products summed over each part, shape (J + 1, C, k + 1, k + 1), at places (C, k); kept if all agree."""
-        key, rows, xp = (*map(id, self.paths), *np.unique(places).tolist()), self.rows, namespace_of(self.rows.targets)
+    def _sums_in_common(self, place: int) -> FloatArray:
+        """The products summed over each part, at one place for all targets and members; computed once."""
+        key = (*map(id, self.paths), place)
         if key not in self._sums:
-            members = [_errors_at(*each) for each in zip(self.paths, places.T, strict=True)]
-            table = xp.stack([*members, rows.deviations], axis=1) * rows.root_weights
-            blocks = (take_last(table, part) for part in self._parts)
-            found = to_numpy(xp.stack([each @ xp.matrix_transpose(each) for each in blocks])) / rows.total_weight
-            if (places != places[0, 0]).any():
-                return found
-            self._sums[key] = found
+            self._sums[key] = self._sums_at(np.full((len(self.rows.targets), len(self.paths)), place))
         return self._sums[key]
+
+    def _sums_at(self, places: IntArray) -> FloatArray:
+        """The products summed over each part, shape (J + 1, C, k + 1, k + 1), at places (C, k)."""
+        rows = self.rows
+        xp = namespace_of(rows.targets)
+        members = [_errors_at(*each) for each in zip(self.paths, places.T, strict=True)]
+        table = xp.stack([*members, rows.deviations], axis=1) * rows.root_weights
+        blocks = (take_last(table, part) for part in self._parts)
+        return to_numpy(xp.stack([each @ xp.matrix_transpose(each) for each in blocks])) / rows.total_weight
 
     def _judged(self, places: IntArray) -> Judged:
         worth = np.array([path.independent[at] for path, at in zip(self.paths, places.T, strict=True)]).T
@@ -99,22 +104,27 @@ def fit_targets(
     Returns places on the path and weights of the members, each of shape (C, k), errors (C,), and the weighted sums of
     the members as weights of features, shape (C, M).
     """
-    targets, k, penalties = rows.targets, plan.n_members, ridges.reshape(len(ridges), -1) * plan.subset_sizes
-    fits, device, C = list(factorise_members(rows, plan, penalties.min(axis=0))), device_of(targets), len(targets)
+    targets = rows.targets
+    C = len(targets)
+    device = device_of(targets)
+    penalties = ridges.reshape(len(ridges), -1) * plan.subset_sizes
+    fits = list(factorise_members(rows, plan, penalties.min(axis=0)))
     room = _BLOCK_ON_A_CARD if "cuda" in str(device) else _BLOCK
-    block = max(1, room // (8 * rows.n_samples * k * len(ridges)))
-    places, weights, errors = np.empty((C, k), dtype=np.intp), np.empty((C, k)), np.empty(C)
+    block = max(1, room // (8 * rows.n_samples * penalties.size))
     coef = namespace_of(targets).zeros((C, plan.n_features), dtype=targets.dtype, device=device)
-    for part in (slice(start, min(start + block, C)) for start in range(0, C, block)):
-        some = replace(rows, targets=targets[part, :])
-        own = slice(0, part.stop - part.start)
+    kept = []
+    for start in range(0, C, block):
+        some = replace(rows, targets=targets[start : start + block, :])
+        b = len(some.targets)
         paths = [MemberPath(replace(each, rows=some), penalties[:, r], None, True) for r, each in enumerate(fits)]
         losses = TargetLosses(paths, some, aggregation)
         found = choose_ridges(losses, scope)
         fitted = np.asarray(losses.at(found).weights)
-        places[part], weights[part] = found[own], fitted[own]
         # Each part of the rows at what the others choose.
-        errors[part] = _moments(losses.products(found)[0]).risk_of(fitted).reshape((-1, own.stop)).sum(axis=0)
+        errors = _moments(losses.products(found)[0]).risk_of(fitted).reshape((-1, b)).sum(axis=0)
+        kept.append((found[:b], fitted[:b], errors))
         for r, path in enumerate(paths):
-            plan.add_lifted(r, path.coefficients(found[own, r]) * like(fitted[own, r], coef)[:, None], coef[part, :])
-    return places, weights, errors, coef
+            weighted = path.coefficients(found[:b, r]) * like(fitted[:b, r], coef)[:, None]
+            plan.add_lifted(r, weighted, coef[start : start + b, :])
+    places, weights, losses_of_all = (np.concatenate(each) for each in zip(*kept, strict=True))
+    return places, weights, losses_of_all, coef
