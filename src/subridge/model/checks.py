@@ -112,12 +112,10 @@ def positive_integer(name: str, value: int, most: int | None = None) -> int:
 def ascending_integers(name: str, value: ArrayLike) -> tuple[int, ...]:
     """A grid of counts, such as training-set sizes."""
     array = np.atleast_1d(real_array(name, value))
-    whole = (array >= 1) & (array < 1e15) & (array == np.round(array))
-    if array.ndim != 1 or not array.size or not whole.all():
-        raise ParameterError(f"{name} must be positive integers, got {value!r}")
-    if (np.diff(array) <= 0).any():
+    counts = tuple(positive_integer(name, each, 10**15) for each in array.tolist())
+    if not counts or (np.diff(counts) <= 0).any():
         raise ParameterError(f"{name} must be strictly ascending, got {array.tolist()}; sort it and drop repeats")
-    return tuple(array.astype(int).tolist())
+    return counts
 
 
 def one_of(name: str, value: str, allowed: tuple[str, ...]) -> str:

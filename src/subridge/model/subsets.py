@@ -431,7 +431,7 @@ def overlapping(subset_sizes: ArrayLike, n_features: int, seed: RandomState = No
     >>> overlapping([2, 3], 5, seed=0).subset_sizes
     array([2, 3])
     """
-    return Overlapping(_whole_sizes(subset_sizes)).draw(n_features, seed)
+    return Overlapping(subset_sizes).draw(n_features, seed)  # type: ignore[arg-type]
 
 
 def projection(subset_sizes: ArrayLike, n_features: int, seed: RandomState = None) -> SubsetPlan:
@@ -465,7 +465,7 @@ def projection(subset_sizes: ArrayLike, n_features: int, seed: RandomState = Non
     >>> projection([2, 3], 5, seed=0).measurements[1].shape
     (3, 5)
     """
-    return Projection(_whole_sizes(subset_sizes)).draw(n_features, seed)
+    return Projection(subset_sizes).draw(n_features, seed)  # type: ignore[arg-type]
 
 
 def _disjoint_plan(shares: FloatArray, n_features: int, rng: np.random.Generator) -> SubsetPlan:
@@ -484,8 +484,7 @@ def _disjoint_plan(shares: FloatArray, n_features: int, rng: np.random.Generator
     while sizes.sum() > M:  # features of members lifted to one come from the member furthest above its share
         surplus = np.where(sizes > 1, sizes - wanted, -np.inf)
         sizes[np.argmax(surplus)] -= 1
-    left = M - sizes.sum()
-    sizes[np.argsort(sizes - wanted, kind="stable")[:left]] += 1
+    sizes[np.argsort(sizes - wanted, kind="stable")[: M - sizes.sum()]] += 1
     parts = np.split(rng.permutation(M), np.cumsum(sizes)[:-1])
     return SubsetPlan.from_indices([np.sort(part) for part in parts], M)
 
