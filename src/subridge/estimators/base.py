@@ -322,9 +322,7 @@ class RidgeEnsembleBase(BaseEstimator):
                 f"ridge must be a number, one per member, or 'auto' (ridge_scope says for whom), got {self.ridge!r}"
             )
         one_of("missing", self.missing, get_args(Missing))
-        if isinstance(self.n_estimators, str):
-            one_of("n_estimators", self.n_estimators, ("auto",))
-        else:
+        if not isinstance(self.n_estimators, str) or self.n_estimators != "auto":
             positive_integer("n_estimators", self.n_estimators)
         first, second = check_random_state(self.random_state).randint(np.iinfo(np.int32).max, size=2)
         return int(first), int(second)
@@ -394,16 +392,15 @@ class RidgeEnsembleBase(BaseEstimator):
             return drawn
         names = getattr(self, "feature_names_in_", None)
         if isinstance(drawn, Mapping):
-            return SubsetPlan.from_indices(read_spaces(drawn, n_features, names).values(), n_features)
-        if isinstance(drawn, Sequence | np.ndarray):
-            by_name = all(isinstance(each, Sequence) and each and isinstance(each[0], str) for each in drawn)
-            if by_name and len(drawn):
-                drawn = [read_columns(f"member {r}", each, n_features, names) for r, each in enumerate(drawn)]
-            return SubsetPlan.from_indices(drawn, n_features)
-        raise SubsetError(
-            f"subsets must be one of auto, {', '.join(STRATEGIES)}, a SubsetPlan, a strategy, a mapping from names to "
-            f"columns, lists of columns or a callable, got {self.subsets!r}"
-        )
+            drawn = list(read_spaces(drawn, n_features, names).values())
+        if not isinstance(drawn, Sequence | np.ndarray):
+            raise SubsetError(
+                f"subsets must be one of auto, {', '.join(STRATEGIES)}, a SubsetPlan, a strategy, a mapping from names "
+                f"to columns, lists of columns or a callable, got {self.subsets!r}"
+            )
+        if len(drawn) and all(isinstance(each, Sequence) and each and isinstance(each[0], str) for each in drawn):
+            drawn = [read_columns(f"member {r}", each, n_features, names) for r, each in enumerate(drawn)]
+        return SubsetPlan.from_indices(drawn, n_features)
 
     def _per_member(self, name: str, values: FloatArray, families: list[list[Offer]]) -> FloatArray:
         """Numbers of a parameter, one for all members or one for each."""
@@ -453,7 +450,6 @@ class RidgeEnsembleBase(BaseEstimator):
         """Choose subsets, ridges and weights, keep the members, and return the ensemble without each left-out row."""
         seeds = self._seeds()
         rows = self._training_rows(X, targets, weights, groups)
-        y = rows.targets
         families = self._families(rows.column_squares > 0, seeds[0])
         rng = np.random.default_rng(seeds[1])
         self._draw_rows(families, rows, seeds[1])
@@ -464,26 +460,30 @@ class RidgeEnsembleBase(BaseEstimator):
             """ξ_r of training, shape (k, C, n)."""
             if not eta.any():
                 return None
-            return like(np.broadcast_to(eta, (k,))[:, None, None] * rng.standard_normal((k, *y.shape)), y)
+            sizes = np.broadcast_to(eta, (k,))[:, None, None]
+            return like(sizes * rng.standard_normal((k, *rows.targets.shape)), rows.targets)
 
-        scope = self.ridge_scope
         fixed = self._given_ridges(families)
-        if scope == "member" and scored(aggregations[0], self.scoring, rows) is not aggregations[0]:
+        if self.ridge_scope == "member" and scored(aggregations[0], self.scoring, rows) is not aggregations[0]:
             raise ParameterError(
                 f"scoring={self.scoring!r} judges the aggregate, but ridge_scope='member' chooses by each member's "
                 "squared error; use ridge_scope='ensemble' or 'joint'"
             )
-        choice = choose_ensemble(rows, families, aggregations, self.ridges, scope, self.scoring, fixed, noise_of)
+        choice = choose_ensemble(
+            rows, families, aggregations, self.ridges, self.ridge_scope, self.scoring, fixed, noise_of
+        )
         pool = list(choice.kept.values())
         taken = choice.kept[choice.taken]
         verdict = judge(pool, pool.index(taken))
-        if scope == "joint" and fixed is None and len(taken.places) > 1:  # many choices from few rows may cost too much
+        if self.ridge_scope == "joint" and fixed is None and len(taken.places) > 1:
+            # Many choices from few rows may cost too much.
             common = tuned(taken.offer, taken.name, taken.ridges, taken.chooser, "ensemble", taken.losses.aggregation)
             judged = judge([common])
             if judged.error <= verdict.error:
                 taken = common
                 verdict = judged
-        if fixed is None and isinstance(self.subsets, str) and not isinstance(self.n_estimators, str):
+        is_asked_for = isinstance(self.subsets, str) and not isinstance(self.n_estimators, str)
+        if fixed is None and is_asked_for and len(taken.places) > 1:
             self._warn_if_worse(rows, choice)
         self.choice_ = replace(choice, kept={})
         sets = taken.offer.row_sets
@@ -507,8 +507,6 @@ class RidgeEnsembleBase(BaseEstimator):
     def _warn_if_worse(self, rows: TrainingRows, choice: Choice) -> None:
         """Compare a number of members that was asked for with one ridge, which takes one more decomposition."""
         taken = choice.trials[choice.taken]
-        if len(taken.offer.plan.measurements) == 1:
-            return
         one = one_ridge(rows, self.ridges, Summed() if taken.ensemble.aggregation.decides_classes else Mean()).error
         if taken.error > _WORSE * one:
             warnings.warn(
@@ -613,7 +611,7 @@ class RidgeEnsembleBase(BaseEstimator):
     def _new_rows(self, X: MatrixLike) -> tuple[Features, bool]:
         """Rows to predict, checked, and whether some lack columns; NaN is let through if members may drop out."""
         check_is_fitted(self)
-        drops = one_of("missing", self.missing, get_args(Missing)) == "drop-members"
+        drops = self.missing == "drop-members"
         features: Features = checked_features(self, X, reset=False, allow_nan=drops)
         values = features @ np.ones(features.shape[1]) if is_sparse(features) else features
         return features, drops and bool(namespace_of(values).isnan(values).any())
@@ -626,13 +624,14 @@ class RidgeEnsembleBase(BaseEstimator):
         if getattr(self, "_scratch", None) is not None:
             refuse_unwritten("coef_", self._map[0])
         if is_wide(X):  # a block of columns at a time
+            columns = disk_columns(X)
             check_is_fitted(self)
             if X.shape[1] != self.n_features_in_ or not self.ensemble_.aggregation.is_linear:
                 raise DataError(
                     f"X on disk has {X.shape[1]} features; blocks of columns serve weighted sums of "
                     f"{self.n_features_in_}, other aggregations need X in memory"
                 )
-            parts = (self._map[0][:, part] @ values.T for part, values in disk_columns(X).blocks())
+            parts = (self._map[0][:, part] @ values.T for part, values in columns.blocks())
             return sum(parts, start=self._map[1][:, None])
         features, is_incomplete = self._new_rows(X)
         aggregation = self.ensemble_.aggregation

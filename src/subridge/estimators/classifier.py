@@ -259,10 +259,10 @@ class RidgeEnsembleClassifier(ClassifierMixin, RidgeEnsembleBase):
             refuse_odd_values("classes", classes)
         first = not hasattr(self, "_moments")
         features, labels = training_input(self, X, y, reset=first, numeric=False)
-        if first:
-            if classes is None and not hasattr(self, "classes_"):
-                raise ParameterError("classes must name every class at the first call of partial_fit")
-            self.classes_ = self.classes_ if classes is None else _classes_of(classes)
+        if first and classes is not None:
+            self.classes_ = _classes_of(classes)
+        elif not hasattr(self, "classes_"):
+            raise ParameterError("classes must name every class at the first call of partial_fit")
         elif classes is not None and not np.array_equal(np.unique(to_numpy(classes)), self.classes_):
             raise ParameterError(f"classes={classes!r} differs from the first call's {self.classes_!r}")
         unknown = np.setdiff1d(labels, self.classes_)

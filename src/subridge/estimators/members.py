@@ -318,8 +318,7 @@ def _quantile(values: Array, level: float, beyond: int, masses: FloatArray) -> A
     if (masses == masses[0]).all():
         rank = values.shape[-1] - 1 - beyond
         if is_numpy(values):
-            values.partition(rank, axis=-1)
-            return values[..., rank].copy()
+            return np.partition(values, rank, axis=-1)[..., rank]
         return xp.sort(values, axis=-1)[..., rank]
     order = xp.argsort(values, axis=-1)
     shares = xp.take_along_axis(xp.broadcast_to(like(masses, values), values.shape), order, axis=-1)

@@ -505,7 +505,7 @@ class RidgeEnsembleRegressor(MultiOutputMixin, RegressorMixin, RidgeEnsembleBase
         tags = super().__sklearn_tags__()
         # scikit-learn's check puts the signal in one feature of ten, which an unweighted mean of disjoint members
         # shrinks by 1/k whatever the ridge; fitted weights do not.
-        name = self.aggregation.name if isinstance(self.aggregation, Aggregation) else self.aggregation
+        name = getattr(self.aggregation, "name", self.aggregation)
         is_averaged = isinstance(name, str) and name in ("mean", "median")
         tags.regressor_tags.poor_score = is_averaged and not isinstance(self.n_estimators, str)
         return tags

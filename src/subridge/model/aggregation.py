@@ -125,9 +125,8 @@ class MemberMoments:
             targets = targets * root
         errors = errors.reshape((*errors.shape[:-2], -1))
         targets = targets.reshape((*targets.shape[:-2], 1, -1))
-        across = errors.mT
-        products = to_numpy(errors @ across) / totals[..., None, None]
-        missed = to_numpy(targets @ across)[..., 0, :] / totals[..., None]
+        products = to_numpy(errors @ errors.mT) / totals[..., None, None]
+        missed = to_numpy(targets @ errors.mT)[..., 0, :] / totals[..., None]
         v = to_numpy((targets * targets).sum(axis=-1))[..., 0] / totals
         return cls(0.5 * (products + products.mT), missed, np.asarray(v))
 
@@ -590,8 +589,8 @@ class LinearAggregation(Aggregation):
     def combine(self, outputs: Array, weights: FloatArray | None = None) -> Array:
         if weights is None:
             raise TypeError("a linear aggregation needs weights, which `weights` gives")
-        shares = weights[:, None] if weights.ndim == 1 else weights.T
-        return namespace_of(outputs).sum(outputs * like(shares, outputs)[:, :, None], axis=0)
+        shares = like(np.atleast_2d(weights).T, outputs)
+        return namespace_of(outputs).sum(outputs * shares[:, :, None], axis=0)
 
 
 class Mean(LinearAggregation):

@@ -74,17 +74,15 @@ def finite_array(name: str, value: ArrayLike) -> FloatArray:
 
 
 def non_negative(name: str, value: ArrayLike) -> FloatArray:
-    array = finite_array(name, value)
-    if (array < 0).any():
-        raise ParameterError(f"{name} must be at least 0, got {array.min():g}")
-    return array
+    return within(name, value, 0.0, np.inf)
 
 
 def within(name: str, value: ArrayLike, low: float, high: float) -> FloatArray:
     array = finite_array(name, value)
     beyond = np.maximum(low - array, array - high)
     if (beyond > 0).any():
-        raise ParameterError(f"{name} must lie in [{low:g}, {high:g}], got {array.flat[beyond.argmax()]:g}")
+        span = f"be at least {low:g}" if high == np.inf else f"lie in [{low:g}, {high:g}]"
+        raise ParameterError(f"{name} must {span}, got {array.flat[beyond.argmax()]:g}")
     return array
 
 
@@ -284,8 +282,7 @@ def in_short(value: Any) -> str:
         return repr(value)
     if value.ndim > 1 or value.size > _SHOWN:
         return f"array of shape {value.shape}"
-    numbers = ", ".join(f"{each:.4g}" for each in value.flat)
-    return f"[{numbers}]" if value.size > 1 else numbers
+    return np.array2string(value.squeeze(), max_line_width=200, separator=", ", formatter={"all": "{:.4g}".format})
 
 
 class Shown:

@@ -226,7 +226,13 @@ class Sized(NamedStrategy):
     subset_sizes: tuple[int, ...]
 
     def __post_init__(self) -> None:
-        self._set(subset_sizes=_whole_sizes(self.subset_sizes))
+        try:
+            sizes = tuple(positive_integer("subset_sizes", N) for N in np.atleast_1d(self.subset_sizes).tolist())
+        except ValueError:  # ragged, or not all are positive integers
+            sizes = ()
+        if not sizes:
+            raise SubsetError(f"subset_sizes must be positive integers, one per member, got {self.subset_sizes!r}")
+        self._set(subset_sizes=sizes)
 
     @property
     def n_members(self) -> int:
@@ -489,28 +495,17 @@ def _disjoint_plan(shares: FloatArray, n_features: int, rng: np.random.Generator
     return SubsetPlan.from_indices([np.sort(part) for part in parts], M)
 
 
-def _whole_sizes(subset_sizes: ArrayLike) -> tuple[int, ...]:
-    """Checked sizes, one per member."""
-    try:
-        sizes = tuple(positive_integer("subset_sizes", N) for N in np.atleast_1d(subset_sizes).tolist())
-    except ValueError:  # ragged, or not all are positive integers
-        sizes = ()
-    if not sizes:
-        raise SubsetError(f"subset_sizes must be positive integers, one per member, got {subset_sizes!r}")
-    return sizes
-
-
 def _sizes_of(options: StrategyOptions) -> tuple[int, ...]:
     """One size per member; a float is a fraction of the features, None an even share of them.
 
     >>> _sizes_of(StrategyOptions(n_members=2, n_features=10, subset_sizes=0.3))
     (3, 3)
     """
-    k, given = int(options.n_members), options.subset_sizes
-    if given is not None:
-        refuse_odd_values("subset_sizes", given)
+    k = int(options.n_members)
+    given = 1 / k if options.subset_sizes is None else options.subset_sizes
+    refuse_odd_values("subset_sizes", given)
     try:
-        wanted = np.broadcast_to(1 / k if given is None else given, (k,))
+        wanted = np.broadcast_to(given, (k,))
     except ValueError as error:
         raise ParameterError(f"subset_sizes must be one size or one per member ({k}), got {given!r}") from error
     if wanted.dtype.kind == "f":
