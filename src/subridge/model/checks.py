@@ -229,9 +229,13 @@ def refuse_odd_table(name: str, table: object) -> None:
         frame = nw.from_native(table, eager_only=True, pass_through=True)
     except nw.exceptions.DuplicateError as error:
         raise DataError(f"column names of {name} must differ: {error}; rename them") from error
-    words = (nw.String, nw.Categorical, nw.Enum, nw.Date, nw.Datetime, nw.Duration, nw.Time, nw.Binary)
     schema = frame.schema if isinstance(frame, nw.DataFrame) else {}
-    odd = [f"{each} ({type(kind).__name__})" for each, kind in schema.items() if kind in words]
+    plain = (nw.Boolean, nw.Object, nw.Unknown)
+    odd = [
+        f"{each} ({type(kind).__name__})"
+        for each, kind in schema.items()
+        if kind not in plain and not kind.is_numeric()
+    ]
     if odd:
         raise DataError(
             f"{counted(len(odd), 'column')} of {name} {agreeing(len(odd), 'holds', 'hold')} no numbers: "
