@@ -44,16 +44,6 @@ class SampleMoments(NamedTuple):
     several: bool  # whether targets came in columns
 
 
-class Eigenbasis(NamedTuple):
-    """The sample in the eigenvectors of its covariance, at a path of ridges."""
-
-    values: FloatArray  # l, ascending, (M,)
-    vectors: FloatArray  # (M, M)
-    loadings: FloatArray  # b, (M, C)
-    ridges: FloatArray  # λ, (G,)
-    share: FloatArray  # s = 1 - df/n, (G,)
-
-
 def moments_of_blocks(blocks: Iterable[tuple[ArrayLike, ArrayLike]]) -> SampleMoments:
     """Moments of rows that come in blocks (X, y), of which no two are held at once; y has shape (n,) or (n, C).
 
@@ -89,27 +79,29 @@ def moments_of_blocks(blocks: Iterable[tuple[ArrayLike, ArrayLike]]) -> SampleMo
     return SampleMoments(n - 1, second[:M, :M], second[:M, M:], np.diagonal(second)[M:], targets.ndim == 2)
 
 
-def eigenbasis(moments: SampleMoments) -> Eigenbasis:
-    """Decompose the sample covariance; ridges reach from below its least eigenvalue to above its largest."""
+def eigenbasis(moments: SampleMoments) -> tuple[FloatArray, ...]:
+    """The sample in the eigenvectors of its covariance, at a path of ridges.
+
+    These are the eigenvalues l (M,), ascending, their vectors (M, M), the loadings b (M, C), G ridges λ (G, 1) from
+    below the least eigenvalue to above the largest, and s = 1 - df/n at each (G, 1).
+    """
     l, U = np.linalg.eigh((moments.covariance + moments.covariance.T) / 2)
     if not l[-1] > 0:
         raise DataError("every feature of X is constant; nothing can be predicted from it")
     l = np.where(l > _NOTHING * l[-1], l, 0.0)
-    ridges = np.geomspace(l[l > 0][0] / 10, 30 * l[-1], _RIDGES)
-    share = 1 - (l / (l + ridges[:, None])).sum(axis=1) / moments.n
-    return Eigenbasis(l, U, U.T @ moments.cross, ridges, np.maximum(share, 1e-12))
+    ridges = np.geomspace(l[l > 0][0] / 10, 30 * l[-1], _RIDGES)[:, None]
+    share = 1 - (l / (l + ridges)).sum(axis=1, keepdims=True) / moments.n
+    return l, U, U.T @ moments.cross, ridges, np.maximum(share, 1e-12)
 
 
-def spectrum(basis: Eigenbasis) -> FloatArray:
+def spectrum(l: FloatArray, ridges: FloatArray, kappa: FloatArray) -> FloatArray:
     """Eigenvalues τ of the population, ascending, shape (M,)."""
     from scipy.optimize import nnls  # takes longer to import than all the rest
 
-    l = basis.values
     M = len(l)
     atoms = np.concatenate([[0.0], np.geomspace(l[l > 0][0] / 3, 1.1 * l[-1], _ATOMS)])
-    df = (l / (l + basis.ridges[:, None])).sum(axis=1)
-    kappa = (basis.ridges / basis.share)[:, None]
-    shares = atoms / (atoms + kappa) / df[:, None]
+    df = (l / (l + ridges)).sum(axis=1, keepdims=True)
+    shares = atoms / (atoms + kappa) / df
     mass = nnls(np.vstack([shares, np.full(len(atoms), _SURE / M)]), np.append(np.ones(len(df)), _SURE))[0]
     # Each eigenvalue is the mean over its share 1/M of the mass, so that one which lies between two atoms stays there.
     reached = np.append(0.0, np.cumsum(mass))
@@ -122,15 +114,14 @@ def population(moments: SampleMoments) -> tuple[FloatArray, FloatArray, FloatArr
     """Covariance (M, M), teachers (M, C) and standard deviations ζ of the label noise (C,) behind the moments."""
     from scipy.optimize import nnls
 
-    basis = eigenbasis(moments)
-    l, U, b, ridges, share = basis
-    kappa = (ridges / share)[:, None]
+    l, U, b, ridges, share = eigenbasis(moments)
+    kappa = ridges / share
     raw = quotient(b**2, l[:, None])  # power by direction, noise of the fit included
     if moments.n > _EXACT:
         noises = np.maximum(moments.power - raw.sum(axis=0), 0.0)
         return moments.covariance, U @ quotient(b, l[:, None]), np.sqrt(noises)
-    tau = spectrum(basis)
-    left = (moments.power - (1 / (l + ridges[:, None])) @ b**2) / share[:, None]
+    tau = spectrum(l, ridges, kappa)
+    left = (moments.power - (1 / (l + ridges)) @ b**2) / share
     bins = np.array_split(np.arange(len(l)), min(_BINS, len(l)))
     starts = [part[0] for part in bins]
     power = np.zeros(b.shape)
@@ -139,9 +130,10 @@ def population(moments: SampleMoments) -> tuple[FloatArray, FloatArray, FloatArr
     for c in np.flatnonzero(moments.power > 0):
         terms = np.add.reduceat(kappa / (tau + kappa) * raw[:, c], starts, axis=1)
         # A sum of n - df squares errs by √(2/(n - df)) of itself, and neighbouring ridges say the same.
-        sure = np.sqrt(moments.n * share / 2 * _KNOWN / len(ridges)) / np.maximum(left[:, c], 1e-300)
-        compared = np.column_stack([terms, np.ones(len(ridges))]) * sure[:, None]
-        wanted = np.append(left[:, c] * sure, np.zeros(len(smooth)))
+        own = left[:, [c]]
+        sure = np.sqrt(moments.n * share / 2 * _KNOWN / len(ridges)) / np.maximum(own, 1e-300)
+        compared = np.column_stack([terms, np.ones(len(ridges))]) * sure
+        wanted = np.append(own * sure, np.zeros(len(smooth)))
         *factors, noises[c] = nnls(np.vstack([compared, smooth]), wanted)[0]
         power[:, c] = np.repeat(factors, [len(part) for part in bins]) * raw[:, c]
     teachers = np.sign(b) * np.sqrt(quotient(power, tau[:, None]))
@@ -156,13 +148,12 @@ def left_out_excess(X: FloatArray, y: FloatArray, moments: SampleMoments) -> flo
     """
     if not moments.power.any():
         return 0.0
-    basis = eigenbasis(moments)
-    l, b = basis.values, basis.loadings
-    ridges = basis.ridges[:, None]
-    residual = moments.power.sum() - ((l + 2 * ridges) / (l + ridges) ** 2 @ b**2).sum(axis=1)
-    best = np.argmin(residual / basis.share**2)
+    l, U, b, ridges, share = eigenbasis(moments)
+    explained = (l + 2 * ridges) / (l + ridges) ** 2 @ b**2
+    residual = moments.power.sum() - explained.sum(axis=1, keepdims=True)
+    best = np.argmin(residual / share**2)
     R = 1 / (l + ridges[best])
-    Z = (X - X.mean(axis=0)) @ basis.vectors
+    Z = (X - X.mean(axis=0)) @ U
     errors = np.sum((y - y.mean(axis=0) - (Z * R) @ b) ** 2, axis=1)
     leverage = (Z**2 @ R + 1) / len(X)
     mean = errors.mean() / (1 - leverage.mean()) ** 2
