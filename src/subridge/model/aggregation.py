@@ -187,11 +187,11 @@ class MemberMoments:
         It is computed as ``(1-Σw)² v + 2(1-Σw) wᵀ(v - c) + wᵀEw``, in which nothing cancels. The other form is used
         where huge weights multiply tiny outputs whose moments are known directly.
         """
-        value, size = self.by_errors(weights)
+        value = self.by_errors(weights)
         if self.outputs is None:
             return value
-        other, other_size = self.by_outputs(weights, self.outputs)
-        return np.where(other_size < size, other, value)
+        other, size = self.by_outputs(weights, self.outputs)
+        return np.where(size < self.by_errors(weights, absolute=True), other, value)
 
     def rest(self, weights: FloatArray) -> FloatArray:
         """By how much the sum of the weights misses one, shape (...); zero if that is rounding."""
@@ -199,19 +199,16 @@ class MemberMoments:
         return np.where(abs(rest) > 4 * self.n_members * EPS, rest, 0.0)
 
     @np.errstate(invalid="ignore", over="ignore")  # of members shrunk by more than 1e150
-    def by_errors(self, weights: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """The risk from `pairs` and `missed`, and the size of its terms."""
-        terms = weighted_pairs(weights, self.pairs)
-        own = terms.sum(axis=(-2, -1))
-        size = abs(terms).sum(axis=(-2, -1))
-        rest = self.rest(weights)
+    def by_errors(self, weights: FloatArray, absolute: bool = False) -> FloatArray:
+        """The risk from `pairs` and `missed`, or the sum of the `absolute` values of its terms."""
+        of = np.abs if absolute else np.positive
+        w = of(weights)
+        own = quadratic(w, of(self.pairs))
+        rest = of(self.rest(weights))
         if not rest.any():
-            return own, size
+            return own
         missed, v = self.with_target()
-        shared = weighted(weights, missed)
-        power = weighted(rest**2, v)
-        value = power + 2 * weighted(rest, shared.sum(axis=-1)) + own
-        return value, power + 2 * weighted(abs(rest), abs(shared).sum(axis=-1)) + size
+        return weighted(rest**2, v) + 2 * weighted(rest, linear(w, of(missed))) + own
 
     @np.errstate(invalid="ignore", over="ignore")
     def by_outputs(self, weights: FloatArray, outputs: Outputs) -> tuple[FloatArray, FloatArray]:

@@ -228,7 +228,8 @@ def _total_and_bound(
     moments: MemberMoments, weights: FloatArray, rounding: FloatArray
 ) -> tuple[FloatArray, FloatArray]:
     """The risk by the form with the smaller bound, and that bound, relative."""
-    total, size = moments.by_errors(weights)
+    total = moments.by_errors(weights)
+    size = moments.by_errors(weights, absolute=True)
     outputs = moments.outputs
     w = abs(weights)
     rest = abs(moments.rest(weights))
