@@ -86,7 +86,7 @@ def test_intervals_come_from_refits():
         plan = sr.subsets.overlapping(sizes, 12, 0)
         given = {"subsets": plan, "ridge": 0.2, "max_samples": 10, "aggregation": "scaled", "random_state": 0}
         model = sr.RidgeEnsembleRegressor(**given).fit(X, y)
-        (outputs,) = model._left_out.outputs(new)
+        ((outputs, _),) = model._left_out.outputs(new)
         for i in range(30):
             total = 0.0
             for A, seen in zip(plan.measurements, model.estimators_samples_, strict=True):

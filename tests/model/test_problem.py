@@ -70,7 +70,7 @@ def test_fingerprints_tell_contents_apart():
         (
             lambda: sr.EquicorrelatedProblem([1.0, 2.0]).realise(5),
             sr.errors.ParameterError,
-            "data_scale must be a scalar",
+            "data_scale must be one number",
         ),
         (
             lambda: sr.EquicorrelatedProblem().realise(0),

@@ -8,6 +8,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
+from functools import cache
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 
 import numpy as np
@@ -106,14 +107,14 @@ def training_input(
     """
     if reset:
         estimator._forget()
-    if y is not None and is_sparse(y):
+    if y is None:
+        raise DataError(f"{type(estimator).__name__} requires y to be passed, but the target y is None")
+    if is_sparse(y):
         raise DataError("y is a sparse matrix; labels are given as an array, y.toarray()")
-    if y is not None and (np.ma.is_masked(y) or (numeric and isinstance(y, np.ndarray) and y.dtype.kind != "c")):
+    if np.ma.is_masked(y) or (numeric and isinstance(y, np.ndarray) and y.dtype.kind != "c"):
         refuse_odd_values("y", y)
     if is_tensor(X):
         features: Features = checked_features(estimator, X, reset)
-        if y is None:
-            raise DataError("y is None; the estimator needs labels")
         labels: Labels = like(y, example_of(features)) if numeric else to_numpy(y)
         if labels.ndim not in (1, 2) or len(labels) != X.shape[0]:
             raise DataError(f"y must have {X.shape[0]} rows like X, got shape {tuple(labels.shape)}")
@@ -173,13 +174,12 @@ def checked_features(estimator: Any, X: MatrixLike, reset: bool, allow_nan: bool
 
 def row_weights(
     sample_weight: ArrayLike | None, n_samples: int, labels: Labels | None = None, class_weight: ClassWeight = None
-) -> FloatArray | None:
-    """Weights of the rows times those of their classes, shape (n,), or None; negative ones are refused."""
-    if class_weight is not None:
-        by_class: FloatArray = compute_sample_weight(class_weight, labels)
-        sample_weight = by_class if sample_weight is None else by_class * to_numpy(sample_weight)
+) -> FloatArray:
+    """Weights of the rows times those of their classes, shape (n,); negative ones are refused."""
     if sample_weight is None:
-        return None
+        sample_weight = np.ones(n_samples)
+    if class_weight is not None:
+        sample_weight = compute_sample_weight(class_weight, labels) * to_numpy(sample_weight)
     given = finite_array("sample_weight", to_numpy(sample_weight) if is_tensor(sample_weight) else sample_weight)
     weights: FloatArray = _check_sample_weight(
         given if given.ndim else float(given), np.empty((n_samples, 0)), dtype=np.float64, ensure_non_negative=True
@@ -195,14 +195,15 @@ def row_weights(
     return weights
 
 
-def weighted_rows(
-    X: Features | DiskColumns, targets: Array, weights: FloatArray | None
-) -> tuple[Any, Array, Array | None]:
-    """Rows of positive weight, in the library of X: nothing is learnt from others, and they do not count as samples."""
+def weighted_rows(X: Features | DiskColumns, targets: Array, weights: FloatArray) -> tuple[Any, Array, Array | None]:
+    """Rows of positive weight, in the library of X: nothing is learnt from others, and they do not count as samples.
+
+    Weights that are all one are None.
+    """
     example = targets[:0].T if isinstance(X, DiskColumns) else example_of(X)
-    if weights is None:
+    if (weights == 1).all():
         return X, like(targets, example), None
-    kept = np.flatnonzero(weights > 0)
+    kept = np.flatnonzero(weights)
     if isinstance(X, DiskColumns):
         X = replace(X, kept=X.kept[kept])
     elif len(kept) < len(weights):
@@ -210,7 +211,7 @@ def weighted_rows(
     return X, like(targets[:, kept], example), like(weights[kept], example)
 
 
-def left_out_sets(groups: ArrayLike | None, gap: int, weights: FloatArray | None, n_samples: int) -> LeftOutSets | None:
+def left_out_sets(groups: ArrayLike | None, gap: int, weights: FloatArray, n_samples: int) -> LeftOutSets | None:
     """The sets that `groups`, shape (n,), or `gap` name among the rows of positive weight; None for single rows."""
     steps = 0 if isinstance(gap, int) and gap == 0 else positive_integer("gap", gap, 10**9)
     if groups is not None and steps:
@@ -218,7 +219,7 @@ def left_out_sets(groups: ArrayLike | None, gap: int, weights: FloatArray | None
             f"groups were given and gap={gap}: groups leave out whole groups, a gap leaves out neighbours in time; "
             "use one of them"
         )
-    kept = np.arange(n_samples) if weights is None else np.flatnonzero(weights > 0)
+    kept = np.flatnonzero(weights)
     if groups is not None:
         sets = left_out_groups(groups, n_samples, kept)
         return None if sets.largest == 1 else sets
@@ -232,8 +233,8 @@ def aggregation_of(name: str, value: str | Aggregation, *, decides_classes: bool
     'sum'
     """
     known = {each.name: each for each in AGGREGATIONS.values() if each.decides_classes == decides_classes}
-    found = value if isinstance(value, Aggregation) else known.get(value) if isinstance(value, str) else None
-    if found is None or found.decides_classes != decides_classes:
+    found = known.get(value) if isinstance(value, str) else value
+    if not isinstance(found, Aggregation) or found.decides_classes != decides_classes:
         raise ParameterError(f"{name} must be one of {', '.join(known)}, or such an Aggregation, got {value!r}")
     return found
 
@@ -273,11 +274,11 @@ def errors_by_scale(
     True
     """
     together = None if groups is None else left_out_groups(groups, len(X))
-    plain, scaled = (
-        one_ridge(training_rows(each, targets, None, True, together), ridges, Mean())
-        for each in (X, StandardScaler(with_mean=False).fit_transform(X))
-    )
-    return plain.error, scaled.error, paired(scaled.squares[None], plain.squares[None], plain.losses.rows)[1].item()
+    rows = training_rows(X, targets, None, True, together)
+    plain = one_ridge(rows, ridges, Mean())
+    unit = StandardScaler(with_mean=False).fit_transform(X)
+    scaled = one_ridge(training_rows(unit, targets, None, True, together), ridges, Mean())
+    return plain.error, scaled.error, paired(scaled.squares[None], plain.squares[None], rows)[1].item()
 
 
 # -- the estimator --------------------------------------------------------------------------------
@@ -321,9 +322,7 @@ class RidgeEnsembleBase(BaseEstimator):
                 f"ridge must be a number, one per member, or 'auto' (ridge_scope says for whom), got {self.ridge!r}"
             )
         one_of("missing", self.missing, get_args(Missing))
-        if isinstance(self.n_estimators, str):
-            one_of("n_estimators", self.n_estimators, ("auto",))
-        else:
+        if not isinstance(self.n_estimators, str) or self.n_estimators != "auto":
             positive_integer("n_estimators", self.n_estimators)
         first, second = check_random_state(self.random_state).randint(np.iinfo(np.int32).max, size=2)
         return int(first), int(second)
@@ -341,7 +340,8 @@ class RidgeEnsembleBase(BaseEstimator):
         `varying` says which features do, shape (M,). A number of members is drawn once, heterogeneous if the kind is
         left open.
         """
-        M, name = len(varying), self.subsets
+        M = len(varying)
+        name = self.subsets
         if not isinstance(name, str):
             return [[Offer("the given subsets", "given", self._given_plan(M, np.random.default_rng(seed)))]]
         is_open = isinstance(self.n_estimators, str)
@@ -353,32 +353,26 @@ class RidgeEnsembleBase(BaseEstimator):
         number = 1 if is_open else min(int(self.n_estimators), M)
         if name == "auto" and (is_open or number == 1):
             return list(offers(varying, MEMBERS if is_open else (), seed=seed))
-        kind, rng = "dirichlet" if name == "auto" else name, np.random.default_rng(seed)
+        kind = "dirichlet" if name == "auto" else name
+        rng = np.random.default_rng(seed)
         drawn = []
         for k in [k for k in MEMBERS if k <= M] if is_open else [number]:
             strategy = read_strategy(kind, StrategyOptions(k, M, self.fraction_spread, self.subset_sizes))
             drawn.append(Offer(f"{k} {kind}", kind, strategy.draw(M, rng), self.fraction_spread))
         return [*list(offers(varying, (), (), (), seed))[:is_open], drawn]
 
-    def _on_rows(self, families: list[list[Offer]], rows: TrainingRows, seed: int) -> list[list[Offer]]:
-        """The offers with the rows that their members see; one ridge among others to choose from sees them all."""
+    def _draw_rows(self, families: list[list[Offer]], rows: TrainingRows, seed: int) -> None:
+        """Add the rows that members see to the offers; one ridge among others to choose from sees them all."""
         n = rows.n_samples
-        if isinstance(self.max_samples, float) and self.max_samples == 1.0:
-            return families
         number = number_of_rows(self.max_samples, n, self.fit_intercept)
         if number == n:
-            return families
+            return
         if rows.left_out is not None:
             raise ParameterError("max_samples cannot be used with groups or a gap: it leaves out single rows; use 1.0")
-        return [
-            [
-                each
-                if each.strategy == "single" and isinstance(self.n_estimators, str)
-                else replace(each, row_sets=draw_rows(n, number, each.plan.n_members, seed))
-                for each in family
-            ]
-            for family in families
-        ]
+        for family in families:
+            for place, each in enumerate(family):
+                if each.strategy != "single" or not isinstance(self.n_estimators, str):
+                    family[place] = replace(each, row_sets=draw_rows(n, number, each.plan.n_members, seed))
 
     def _given_plan(self, n_features: int, rng: np.random.Generator) -> SubsetPlan:
         """The subsets that a user gives, as a plan, a strategy, lists of features, or a function that draws them."""
@@ -398,29 +392,36 @@ class RidgeEnsembleBase(BaseEstimator):
             return drawn
         names = getattr(self, "feature_names_in_", None)
         if isinstance(drawn, Mapping):
-            return SubsetPlan.from_indices(read_spaces(drawn, n_features, names).values(), n_features)
-        if isinstance(drawn, Sequence | np.ndarray):
-            by_name = all(isinstance(each, Sequence) and each and isinstance(each[0], str) for each in drawn)
-            if by_name and len(drawn):
-                drawn = [read_columns(f"member {r}", each, n_features, names) for r, each in enumerate(drawn)]
-            return SubsetPlan.from_indices(drawn, n_features)
-        raise SubsetError(
-            f"subsets must be one of auto, {', '.join(STRATEGIES)}, a SubsetPlan, a strategy, a mapping from names to "
-            f"columns, lists of columns or a callable, got {self.subsets!r}"
-        )
+            drawn = list(read_spaces(drawn, n_features, names).values())
+        if not isinstance(drawn, Sequence | np.ndarray):
+            raise SubsetError(
+                f"subsets must be one of auto, {', '.join(STRATEGIES)}, a SubsetPlan, a strategy, a mapping from names "
+                f"to columns, lists of columns or a callable, got {self.subsets!r}"
+            )
+        if len(drawn) and all(isinstance(each, Sequence) and each and isinstance(each[0], str) for each in drawn):
+            drawn = [read_columns(f"member {r}", each, n_features, names) for r, each in enumerate(drawn)]
+        return SubsetPlan.from_indices(drawn, n_features)
 
     def _per_member(self, name: str, values: FloatArray, families: list[list[Offer]]) -> FloatArray:
         """Numbers of a parameter, one for all members or one for each."""
         k = {offer.plan.n_members for family in families for offer in family}
-        if values.shape in ((), (1,)) or (len(k) == 1 and values.shape == (*k,)):
-            return values.reshape(values.shape if values.size > 1 else ())
+        if values.shape in ((), (1,)):
+            return values.reshape(())
+        if {values.shape} == {(each,) for each in k}:
+            return values
         members = f"one per member ({k.pop()})" if len(k) == 1 else "one for all members, whose number is chosen"
         raise ParameterError(f"{name} must be a number or {members}, got shape {values.shape}")
+
+    def _given_ridges(self, families: list[list[Offer]]) -> FloatArray | None:
+        """The ridges that a user gives, shape () or (k,); None if they are searched for."""
+        if isinstance(self.ridge, str):
+            return None
+        return self._per_member("ridge", trainable("ridge", self.ridge), families)
 
     # -- fitting ----------------------------------------------------------------------------------
 
     def _training_rows(
-        self, X: Features | DiskColumns, targets: Array, weights: FloatArray | None, groups: ArrayLike | None
+        self, X: Features | DiskColumns, targets: Array, weights: FloatArray, groups: ArrayLike | None
     ) -> TrainingRows:
         """Rows of positive weight, centred, with those that are left out together, and warnings about them."""
         together = left_out_sets(groups, self.gap, weights, X.shape[0])
@@ -442,49 +443,53 @@ class RidgeEnsembleBase(BaseEstimator):
         self,
         X: Features | DiskColumns,
         targets: FloatArray,
-        weights: FloatArray | None,
+        weights: FloatArray,
         groups: ArrayLike | None,
         aggregations: Sequence[Aggregation],
     ) -> LeftOutEnsemble:
         """Choose subsets, ridges and weights, keep the members, and return the ensemble without each left-out row."""
         seeds = self._seeds()
         rows = self._training_rows(X, targets, weights, groups)
-        y = rows.targets
         families = self._families(rows.column_squares > 0, seeds[0])
         rng = np.random.default_rng(seeds[1])
-        families = self._on_rows(families, rows, seeds[1])
+        self._draw_rows(families, rows, seeds[1])
         eta = self._per_member("readout_noise", within("readout_noise", self.readout_noise, 0.0, 1e100), families)
-        noises = dict[int, Array]()
 
+        @cache
         def noise_of(k: int) -> Array | None:
             """ξ_r of training, shape (k, C, n)."""
-            if eta.any() and k not in noises:
-                noises[k] = like(np.broadcast_to(eta, (k,))[:, None, None] * rng.standard_normal((k, *y.shape)), y)
-            return noises.get(k)
+            if not eta.any():
+                return None
+            sizes = np.broadcast_to(eta, (k,))[:, None, None]
+            return like(sizes * rng.standard_normal((k, *rows.targets.shape)), rows.targets)
 
-        is_searched, scope = isinstance(self.ridge, str), self.ridge_scope
-        fixed = None if is_searched else self._per_member("ridge", trainable("ridge", self.ridge), families)
-        if scope == "member" and scored(aggregations[0], self.scoring, rows) is not aggregations[0]:
+        fixed = self._given_ridges(families)
+        if self.ridge_scope == "member" and scored(aggregations[0], self.scoring, rows) is not aggregations[0]:
             raise ParameterError(
                 f"scoring={self.scoring!r} judges the aggregate, but ridge_scope='member' chooses by each member's "
                 "squared error; use ridge_scope='ensemble' or 'joint'"
             )
-        choice = choose_ensemble(rows, families, aggregations, self.ridges, scope, self.scoring, fixed, noise_of)
-        pool, taken = list(choice.kept.values()), choice.kept[choice.taken]
-        outputs, error = judge(pool, pool.index(taken))
-        if scope == "joint" and is_searched and len(taken.places) > 1:  # many choices from few rows may cost too much
+        choice = choose_ensemble(
+            rows, families, aggregations, self.ridges, self.ridge_scope, self.scoring, fixed, noise_of
+        )
+        pool = list(choice.kept.values())
+        taken = choice.kept[choice.taken]
+        verdict = judge(pool, pool.index(taken))
+        if self.ridge_scope == "joint" and fixed is None and len(taken.places) > 1:
+            # Many choices from few rows may cost too much.
             common = tuned(taken.offer, taken.name, taken.ridges, taken.chooser, "ensemble", taken.losses.aggregation)
             judged = judge([common])
-            if judged.error <= error:
-                taken, (outputs, error) = common, judged
-        if is_searched and isinstance(self.subsets, str) and not isinstance(self.n_estimators, str):
+            if judged.error <= verdict.error:
+                taken = common
+                verdict = judged
+        is_asked_for = isinstance(self.subsets, str) and not isinstance(self.n_estimators, str)
+        if fixed is None and is_asked_for and len(taken.places) > 1:
             self._warn_if_worse(rows, choice)
         self.choice_ = replace(choice, kept={})
         sets = taken.offer.row_sets
         if sets is not None:
-            kept = np.arange(len(targets[0])) if weights is None else np.flatnonzero(weights > 0)
-            self.estimators_samples_ = [kept[seen] for seen in sets]
-        self._keep_candidate(rows, taken, error)
+            self.estimators_samples_ = [np.flatnonzero(weights)[seen] for seen in sets]
+        self._keep_candidate(rows, taken, verdict.error)
         self._left_out = LeftOutEnsemble(
             rows=replace(rows, given=None),  # a fitted estimator does not hold on to X
             errors=taken.losses.errors(taken.places[None])[0],
@@ -493,18 +498,15 @@ class RidgeEnsembleBase(BaseEstimator):
             members=self._members,
             map=self._map,
             weights=self._member_weights if self.ensemble_.aggregation.is_linear else None,
-            predictions=outputs,
-            parts=None if sets is None else [replace(part_of_rows(rows, seen), given=None) for seen in sets],
-            row_sets=sets,
+            predictions=verdict.outputs,
+            parts=None if sets is None else [(seen, replace(part_of_rows(rows, seen), given=None)) for seen in sets],
         )
-        warn_once([correlated_rows(rows.targets - outputs, rows)], stacklevel=3)
+        warn_once([correlated_rows(rows.targets - verdict.outputs, rows)], stacklevel=3)
         return self._left_out
 
     def _warn_if_worse(self, rows: TrainingRows, choice: Choice) -> None:
         """Compare a number of members that was asked for with one ridge, which takes one more decomposition."""
         taken = choice.trials[choice.taken]
-        if len(taken.offer.plan.measurements) == 1:
-            return
         one = one_ridge(rows, self.ridges, Summed() if taken.ensemble.aggregation.decides_classes else Mean()).error
         if taken.error > _WORSE * one:
             warnings.warn(
@@ -519,24 +521,30 @@ class RidgeEnsembleBase(BaseEstimator):
         self, rows: TrainingRows, taken: Candidate, error: float, decided: Aggregation | None = None
     ) -> None:
         """Set what was fitted from the candidate that was taken; members may be combined by another aggregation."""
-        losses, places, plan = taken.losses, taken.places, taken.offer.plan
-        aggregation, fitted = losses.aggregation, taken.ensemble
-        scope = self.ridge_scope if isinstance(self.ridge, str) else None
-        if scope is not None:
+        losses = taken.losses
+        places = taken.places
+        plan = taken.offer.plan
+        aggregation = losses.aggregation
+        fitted = taken.ensemble
+        is_common = (fitted.ridge == fitted.ridge[0]).all()
+        if isinstance(self.ridge, str):
             self.ridge_path_ = taken.ridges
-        if scope == "ensemble":
-            chooser = taken.chooser
-            self.loo_path_ = chooser.at(chooser.common(np.arange(len(taken.ridges)))).loss
-        is_common = scope in (None, "ensemble") and (fitted.ridge == fitted.ridge[0]).all()
+            is_common = is_common and self.ridge_scope == "ensemble"
+            if self.ridge_scope == "ensemble":
+                chooser = taken.chooser
+                self.loo_path_ = chooser.at(chooser.common(np.arange(len(taken.ridges)))).loss
         self.loo_error_ = error
         self.ridge_ = float(fitted.ridge[0]) if is_common else fitted.ridge.copy()
+        self._keep_plan(plan)
         self.ensemble_ = Ensemble(plan, fitted.ridge, self.readout_noise, decided or aggregation, fitted.row_fractions)
-        self.subset_plan_, self.n_estimators_, self.estimators_features_ = plan, len(places), list(plan.measurements)
         scratch = getattr(self, "_scratch", None)
         paths = losses.paths if scratch is None else []  # if coefficients go to disk, members have none in memory
-        coefs = [path.coefficients(int(places[r])) for r, path in enumerate(paths)]
-        centres = [coefs[r] @ plan.measure(r, path.feature_means) for r, path in enumerate(paths)]
-        intercepts = [path.target_means - centre for path, centre in zip(paths, centres, strict=True)]
+        coefs = []
+        intercepts = []
+        for r, path in enumerate(paths):
+            coef = path.coefficients(int(places[r]))
+            coefs.append(coef)
+            intercepts.append(path.target_means - coef @ plan.measure(r, path.feature_means))
         mean = rows.centred_targets[1]
         if taken.offer.row_sets is None and scratch is None:
             mean = sum((path.target_means for path in paths), mean * 0.0) / len(paths)
@@ -551,8 +559,14 @@ class RidgeEnsembleBase(BaseEstimator):
             assert isinstance(rows, ColumnRows)
             self._map = np.empty(0), written_map(scratch, rows, plan, losses.paths, places, self._member_weights)
 
+    def _keep_plan(self, plan: SubsetPlan) -> None:
+        """Set what is known of the members from their subsets."""
+        self.subset_plan_ = plan
+        self.n_estimators_ = plan.n_members
+        self.estimators_features_ = list(plan.measurements)
+
     def _absorb(
-        self, X: Features, targets: FloatArray, weights: FloatArray | None, aggregations: Sequence[Aggregation]
+        self, X: Features, targets: FloatArray, weights: FloatArray, aggregations: Sequence[Aggregation]
     ) -> None:
         """Add a batch of rows to the moments and fit to all of them; nothing is warned of while rows may be few."""
         features, y, w = weighted_rows(X, targets, weights)
@@ -582,9 +596,8 @@ class RidgeEnsembleBase(BaseEstimator):
         families = self._families((rows.column_squares > 0) | (not all_rows), seed)
         if decided.decides_classes:  # one ridge, unless a number or subsets are given
             families, aggregations = [families[0][:1]], [Mean()]
-        is_searched = isinstance(self.ridge, str)
-        fixed = None if is_searched else self._per_member("ridge", trainable("ridge", self.ridge), families)
         aggregations = affordable(aggregations, rows.n_samples)
+        fixed = self._given_ridges(families)
         with np.errstate(invalid="ignore"):  # the error of a single row is infinite
             choice = choose_ensemble(rows, families, aggregations, self.ridges, self.ridge_scope, self.scoring, fixed)
             taken = choice.kept[choice.taken]
@@ -597,7 +610,7 @@ class RidgeEnsembleBase(BaseEstimator):
     def _new_rows(self, X: MatrixLike) -> tuple[Features, bool]:
         """Rows to predict, checked, and whether some lack columns; NaN is let through if members may drop out."""
         check_is_fitted(self)
-        drops = one_of("missing", self.missing, get_args(Missing)) == "drop-members"
+        drops = self.missing == "drop-members"
         features: Features = checked_features(self, X, reset=False, allow_nan=drops)
         values = features @ np.ones(features.shape[1]) if is_sparse(features) else features
         return features, drops and bool(namespace_of(values).isnan(values).any())
@@ -619,7 +632,8 @@ class RidgeEnsembleBase(BaseEstimator):
                 )
             parts = (self._map[0][:, part] @ values.T for part, values in columns.blocks())
             return sum(parts, start=self._map[1][:, None])
-        (features, is_incomplete), aggregation = self._new_rows(X), self.ensemble_.aggregation
+        features, is_incomplete = self._new_rows(X)
+        aggregation = self.ensemble_.aggregation
         if is_incomplete:
             return self._members.outputs_without(features, aggregation, self._member_moments)
         if aggregation.is_linear or aggregation.adds_scores:

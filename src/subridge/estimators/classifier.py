@@ -195,23 +195,24 @@ class RidgeEnsembleClassifier(ClassifierMixin, RidgeEnsembleBase):
             self.weights_ = np.array(voting.vote_weights) / self.n_estimators_
             outputs = voting.combine(left_out.rows.targets - left_out.errors)
             self._left_out = left_out = replace(left_out, ensemble=self.ensemble_, weights=None, predictions=outputs)
-        rows, is_weighted = left_out.rows, left_out.weights is not None
+        rows = left_out.rows
+        is_weighted = left_out.weights is not None
         decision = left_out.predictions / (1 if is_weighted else self.n_estimators_)
         self.temperature_ = fit_temperature(decision, rows.targets, rows.weights)
         self.bias_ = np.zeros(len(self.classes_))
         if self._is_open:
             beta, bias = fit_bias(decision, rows.targets, rows.weights, self.temperature_)
             shifted = decision + like(bias, decision)[:, None]
-            plain, other = (
-                log_loss(*each, rows.targets, rows.weights) for each in ((decision, self.temperature_), (shifted, beta))
-            )
-            if (plain - other) * rows.effective_samples > len(bias) - 1:  # one for each free number (Akaike 1974)
-                self.temperature_, self.bias_, decision = beta, bias, shifted
+            plain = log_loss(decision, self.temperature_, rows.targets, rows.weights)
+            gain = plain - log_loss(shifted, beta, rows.targets, rows.weights)
+            if gain * rows.effective_samples > len(bias) - 1:  # one for each free number (Akaike 1974)
+                self.temperature_ = beta
+                self.bias_ = bias
+                decision = shifted
         if is_weighted or votes_by.fits_weights:
             self.loo_error_ = misclassified_share(first_largest(decision), rows.targets, rows.weights)
-        observed = one_hot.sum(axis=1)
-        counted = observed if weights is None else one_hot @ weights
-        self._prevalence = observed / np.where(counted > 0, counted, 1.0)
+        counted = one_hot @ weights
+        self._prevalence = one_hot.sum(axis=1) / np.where(counted > 0, counted, 1.0)
         self.loo_predictions_ = self._labels_of(decision)
         self.loo_probabilities_ = self._probabilities(decision)
         return self
@@ -258,10 +259,10 @@ class RidgeEnsembleClassifier(ClassifierMixin, RidgeEnsembleBase):
             refuse_odd_values("classes", classes)
         first = not hasattr(self, "_moments")
         features, labels = training_input(self, X, y, reset=first, numeric=False)
-        if first:
-            if classes is None and not hasattr(self, "classes_"):
-                raise ParameterError("classes must name every class at the first call of partial_fit")
-            self.classes_ = self.classes_ if classes is None else _classes_of(classes)
+        if first and classes is not None:
+            self.classes_ = _classes_of(classes)
+        elif not hasattr(self, "classes_"):
+            raise ParameterError("classes must name every class at the first call of partial_fit")
         elif classes is not None and not np.array_equal(np.unique(to_numpy(classes)), self.classes_):
             raise ParameterError(f"classes={classes!r} differs from the first call's {self.classes_!r}")
         unknown = np.setdiff1d(labels, self.classes_)
@@ -363,7 +364,7 @@ class RidgeEnsembleClassifier(ClassifierMixin, RidgeEnsembleBase):
         Raises
         ------
         ParameterError
-            If `level` does not lie between 0 and 1, or is too high for the number of rows or groups.
+            If `level` does not lie between 0.5 and 1, or is too high for the number of rows or groups.
         NotFittedError, DataError
             If the model is not fitted to rows, or X does not fit it.
 
@@ -411,10 +412,11 @@ class RidgeEnsembleClassifier(ClassifierMixin, RidgeEnsembleBase):
 
     def _publish(self) -> None:
         """Set the public attributes from the members."""
-        self.estimators_coef_, self.estimators_intercept_ = self._members.coefficients, self._members.intercepts
-        self.weights_, (coef, intercept) = self._member_weights, self._map
+        self.estimators_coef_ = self._members.coefficients
+        self.estimators_intercept_ = self._members.intercepts
+        self.weights_ = self._member_weights
         two = len(self.classes_) == 2
-        self.coef_, self.intercept_ = (coef[1:] - coef[:1], intercept[1:] - intercept[:1]) if two else (coef, intercept)
+        self.coef_, self.intercept_ = (each[1:] - each[:1] if two else each for each in self._map)
 
     def _aggregations(self) -> tuple[list[Aggregation], Aggregation]:
         """How scores or votes are combined, several if left-out errors choose, and what weighs votes of a majority."""

@@ -32,7 +32,7 @@ from subridge.model.checks import truth
 from subridge.model.ensemble import Ensemble
 from subridge.model.errors import ParameterError, SubridgeWarning
 from subridge.ridge.candidates import affordable
-from subridge.ridge.choose import default_ridges, given_ridges, trainable
+from subridge.ridge.choose import default_ridges, given_ridges
 from subridge.ridge.columns import DiskColumns
 from subridge.ridge.moments import MomentBatches, moment_rows
 from subridge.ridge.targets import fit_targets
@@ -274,7 +274,8 @@ class RidgeEnsembleRegressor(MultiOutputMixin, RegressorMixin, RidgeEnsembleBase
             features, labels = training_input(self, X, y, reset=True, numeric=True)
         weights = row_weights(sample_weight, len(labels))
         targets = labels.reshape((len(labels), -1)).T
-        self._has_one_target, aggregations = labels.ndim == 1, affordable(self._aggregations(), len(labels))
+        self._has_one_target = labels.ndim == 1
+        aggregations = affordable(self._aggregations(), len(labels))
         if truth("per_target", self.per_target):
             return self._fit_targets(features, targets, weights, groups, aggregations)
         if coef_path is not None:
@@ -301,7 +302,7 @@ class RidgeEnsembleRegressor(MultiOutputMixin, RegressorMixin, RidgeEnsembleBase
         self,
         X: Features | DiskColumns,
         targets: Array,
-        weights: FloatArray | None,
+        weights: FloatArray,
         groups: ArrayLike | None,
         aggregations: Sequence[Aggregation],
     ) -> Self:
@@ -316,12 +317,16 @@ class RidgeEnsembleRegressor(MultiOutputMixin, RegressorMixin, RidgeEnsembleBase
         rows = self._training_rows(X, targets, weights, groups)
         families = self._families(rows.column_squares > 0, seed)
         plan = families[0][0].plan
-        A, k, aggregation = plan.measurements[0], plan.n_members, aggregations[0 if plan.n_members == 1 else -1]
-        ridges = default_ridges(rows.column_squares, rows.n_samples, plan.subset_sizes.max())
-        if not isinstance(self.ridge, str):
-            ridges = self._per_member("ridge", trainable("ridge", self.ridge), families).reshape(1, -1)
+        A = plan.measurements[0]
+        k = plan.n_members
+        aggregation = aggregations[0 if k == 1 else -1]
+        fixed = self._given_ridges(families)
+        if fixed is not None:
+            ridges = fixed.reshape(1, -1)
         elif self.ridges is not None:
             ridges = given_ridges(self.ridges)
+        else:
+            ridges = default_ridges(rows.column_squares, rows.n_samples, plan.subset_sizes.max())
         # One member with a kernel is a BandedRidge of one space, which counts ridges in units of a row's mean square.
         unit = rows.column_squares[A].sum() / len(A) if A.ndim == 1 else 0.0
         by_kernel = k == 1 and aggregation.is_mean and len(A) >= rows.room and not self.gap
@@ -333,7 +338,9 @@ class RidgeEnsembleRegressor(MultiOutputMixin, RegressorMixin, RidgeEnsembleBase
             places = np.searchsorted(ridges.ravel() / unit, model.ridge_)[:, None]
             own = np.ones((len(targets), 1))
             intercept = model.predict(like(np.zeros((1, X.shape[1])), example_of(X)))[0, :]
-            coef, error, r2 = intercept[:0], model.loo_error_, model.loo_r2_
+            coef = intercept[:0]
+            error = model.loo_error_
+            r2 = model.loo_r2_
         else:
             places, own, error, coef = fit_targets(rows, plan, ridges, aggregation, self.ridge_scope)
             intercept = rows.centred_targets[1] - coef @ rows.feature_means
@@ -343,7 +350,7 @@ class RidgeEnsembleRegressor(MultiOutputMixin, RegressorMixin, RidgeEnsembleBase
         self._map = coef, intercept
         table = np.broadcast_to(ridges.reshape(len(ridges), -1), (len(ridges), k))[places, np.arange(k)]
         self.ensemble_ = Ensemble(plan, np.median(table, axis=0), 0.0, aggregation)
-        self.subset_plan_, self.n_estimators_, self.estimators_features_ = plan, k, list(plan.measurements)
+        self._keep_plan(plan)
         if self.ridge_scope == "ensemble" and (table == table[:, :1]).all():
             table = table[:, 0]
         found = {"ridge_": table, "weights_": own, "loo_error_": error, "loo_r2_": r2, "intercept_": intercept}
@@ -442,7 +449,7 @@ class RidgeEnsembleRegressor(MultiOutputMixin, RegressorMixin, RidgeEnsembleBase
         Raises
         ------
         ParameterError
-            If `level` does not lie between 0 and 1, or is too high for the number of rows or groups.
+            If `level` does not lie between 0.5 and 1, or is too high for the number of rows or groups.
         NotFittedError, DataError
             If the model is not fitted to rows, or X does not fit it.
 
@@ -498,7 +505,7 @@ class RidgeEnsembleRegressor(MultiOutputMixin, RegressorMixin, RidgeEnsembleBase
         tags = super().__sklearn_tags__()
         # scikit-learn's check puts the signal in one feature of ten, which an unweighted mean of disjoint members
         # shrinks by 1/k whatever the ridge; fitted weights do not.
-        name = self.aggregation.name if isinstance(self.aggregation, Aggregation) else self.aggregation
+        name = getattr(self.aggregation, "name", self.aggregation)
         is_averaged = isinstance(name, str) and name in ("mean", "median")
         tags.regressor_tags.poor_score = is_averaged and not isinstance(self.n_estimators, str)
         return tags

@@ -121,12 +121,12 @@ class MemberMoments:
         totals = to_numpy(sample_weights.sum(axis=-1))
         if not (sample_weights == 1).all():
             root = (sample_weights**0.5)[..., None, :]
-            errors, targets = errors * root[..., None, :, :], targets * root
+            errors = errors * root[..., None, :, :]
+            targets = targets * root
         errors = errors.reshape((*errors.shape[:-2], -1))
         targets = targets.reshape((*targets.shape[:-2], 1, -1))
-        across = errors.mT
-        products = to_numpy(errors @ across) / totals[..., None, None]
-        missed = to_numpy(targets @ across)[..., 0, :] / totals[..., None]
+        products = to_numpy(errors @ errors.mT) / totals[..., None, None]
+        missed = to_numpy(targets @ errors.mT)[..., 0, :] / totals[..., None]
         v = to_numpy((targets * targets).sum(axis=-1))[..., 0] / totals
         return cls(0.5 * (products + products.mT), missed, np.asarray(v))
 
@@ -143,8 +143,8 @@ class MemberMoments:
 
     def of_batch(self, place: int) -> "MemberMoments":
         """Moments at one place of the first axis."""
-        missed, v, behind = (None if each is None else each[place] for each in (self.missed, self.v, self.behind))
-        return MemberMoments(self.pairs[place], missed, v, None, behind)
+        plain = vars(replace(self, outputs=None)).items()
+        return MemberMoments(**{name: each[place] for name, each in plain if each is not None})
 
     @property
     def n_members(self) -> int:
@@ -187,30 +187,35 @@ class MemberMoments:
         It is computed as ``(1-Σw)² v + 2(1-Σw) wᵀ(v - c) + wᵀEw``, in which nothing cancels. The other form is used
         where huge weights multiply tiny outputs whose moments are known directly.
         """
-        value, size = self.by_errors(weights)
+        value = self.by_errors(weights)
         if self.outputs is None:
             return value
-        other, other_size = self.by_outputs(weights, self.outputs)
-        return np.where(other_size < size, other, value)
+        other, size = self.by_outputs(weights, self.outputs)
+        return np.where(size < self.by_errors(weights, absolute=True), other, value)
+
+    def rest(self, weights: FloatArray) -> FloatArray:
+        """By how much the sum of the weights misses one, shape (...); zero if that is rounding."""
+        rest = 1.0 - weights.sum(axis=-1)
+        return np.where(abs(rest) > 4 * self.n_members * EPS, rest, 0.0)
 
     @np.errstate(invalid="ignore", over="ignore")  # of members shrunk by more than 1e150
-    def by_errors(self, weights: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """The risk from `pairs` and `missed`, and the size of its terms."""
-        terms = weighted_pairs(weights, self.pairs)
-        own, size = terms.sum(axis=(-2, -1)), abs(terms).sum(axis=(-2, -1))
-        rest = 1.0 - weights.sum(axis=-1)
-        apart = abs(rest) > 4 * self.n_members * EPS  # else the sum is one up to rounding
-        missed, v = self.with_target() if apart.any() else (np.zeros(()), np.zeros(()))
-        shared = weighted(weights, missed)
-        value = rest**2 * v + 2 * rest * shared.sum(axis=-1) + own
-        total = rest**2 * v + 2 * abs(rest) * abs(shared).sum(axis=-1) + size
-        return np.where(apart, value, own), np.where(apart, total, size)
+    def by_errors(self, weights: FloatArray, absolute: bool = False) -> FloatArray:
+        """The risk from `pairs` and `missed`, or the sum of the `absolute` values of its terms."""
+        of = np.abs if absolute else np.positive
+        w = of(weights)
+        own = quadratic(w, of(self.pairs))
+        rest = of(self.rest(weights))
+        if not rest.any():
+            return own
+        missed, v = self.with_target()
+        return weighted(rest**2, v) + 2 * weighted(rest, linear(w, of(missed))) + own
 
     @np.errstate(invalid="ignore", over="ignore")
     def by_outputs(self, weights: FloatArray, outputs: Outputs) -> tuple[FloatArray, FloatArray]:
         """The risk from the outputs' own moments, and the size of its terms, infinite where the target's power is."""
         v = self.with_target()[1]
-        explained, spread = linear(weights, outputs.c), quadratic(weights, outputs.F)
+        explained = linear(weights, outputs.c)
+        spread = quadratic(weights, outputs.F)
         size = v + 2 * abs(explained) + abs(spread)
         return v - 2 * explained + spread, np.where(np.isnan(size), np.inf, size)
 
@@ -295,13 +300,16 @@ def least_along(A: FloatArray, b: FloatArray, usable: BoolArray, simplex: bool =
 
     A has shape (..., k, k); b, and which members are `usable`, (..., k). The others have weight zero.
     """
-    own, k = np.linalg.diagonal(A), A.shape[-1]
-    perfect, usable = usable & (own <= 0) & (b > 0), usable & (own > 0)  # members without error share all of the weight
+    own = np.linalg.diagonal(A)
+    k = A.shape[-1]
+    perfect = usable & (own <= 0) & (b > 0)  # members without error share all of the weight
+    usable = usable & (own > 0)
     # In units of the members' own errors, and the least unit over each. Other members are apart from these.
     size = np.sqrt(np.where(usable, own, 1.0))
     relative = np.where(usable, size.min(axis=-1, where=usable, initial=np.inf, keepdims=True) / size, 0.0)
     A = np.where(outer(usable), (A + A.mT) / 2, np.eye(k))
-    A, b = A / size[..., None] / size[..., None, :], b * relative
+    A = A / size[..., None] / size[..., None, :]
+    b = b * relative
     b = b / np.maximum(abs(b).max(axis=-1, keepdims=True), _TINY)
     if simplex:
         # min yᵀAy over bᵀy = 1 lies along the minimum of yᵀAy + (bᵀy - 1)², which exists for any A.
@@ -578,8 +586,8 @@ class LinearAggregation(Aggregation):
     def combine(self, outputs: Array, weights: FloatArray | None = None) -> Array:
         if weights is None:
             raise TypeError("a linear aggregation needs weights, which `weights` gives")
-        shares = weights[:, None] if weights.ndim == 1 else weights.T
-        return namespace_of(outputs).sum(outputs * like(shares, outputs)[:, :, None], axis=0)
+        shares = like(np.atleast_2d(weights).T, outputs)
+        return namespace_of(outputs).sum(outputs * shares[:, :, None], axis=0)
 
 
 class Mean(LinearAggregation):
@@ -599,9 +607,6 @@ class Mean(LinearAggregation):
 
     def weights(self, moments: MemberMoments) -> FloatArray:
         return np.full(moments.pairs.shape[:-1], 1 / moments.n_members)
-
-    def loss(self, errors: Array, targets: Array, sample_weights: Array) -> Loss:
-        return squared_error(errors.sum(axis=0) / errors.shape[0], sample_weights), 0.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -673,10 +678,9 @@ class FittedAggregation(LinearAggregation):
         >>> Simplex()._best_judged(moments)
         array([0.75, 0.25, 0.  ])
         """
-        k, behind = moments.n_members, moments.behind
-        known = np.arange(k) if behind is None else np.flatnonzero((behind > 0).reshape(-1, k).all(axis=0))
-        if self.equal_weights or len(known) == k:
+        if self.equal_weights or moments.behind is None or (moments.behind > 0).all():
             return self.best(moments)
+        known = np.flatnonzero((moments.behind > 0).reshape(-1, moments.n_members).all(axis=0))
         if not len(known):
             return self.simpler.settle(moments).weights
         found = np.zeros(moments.pairs.shape[:-1])
@@ -685,7 +689,8 @@ class FittedAggregation(LinearAggregation):
 
     def settle(self, moments: MemberMoments) -> Settled:
         best = self._best_judged(moments)
-        apparent, d = moments.risk_of(best), self.n_fitted(best)
+        apparent = moments.risk_of(best)
+        d = self.n_fitted(best)
         if moments.behind is None:
             return Settled(best, apparent, apparent, d)
         start = self.simpler.settle(moments)
@@ -739,7 +744,8 @@ class Scaled(FittedAggregation):
     @np.errstate(invalid="ignore", divide="ignore")
     def best(self, moments: MemberMoments) -> FloatArray:
         _, v = moments.with_target()
-        c, F = moments.c.mean(axis=-1), moments.F.mean(axis=(-2, -1))
+        c = moments.c.mean(axis=-1)
+        F = moments.F.mean(axis=(-2, -1))
         # A ridgeless member at its threshold has F = ∞ and s = 0; at v = ∞ any scale but one is infinitely bad.
         scale = np.where(np.isinf(v) | (moments.silence >= F), 1.0, np.maximum(c, 0.0) / F)
         return np.full(moments.pairs.shape[:-1], scale[..., None] / moments.n_members)
@@ -795,7 +801,10 @@ class Free(FittedAggregation):
     @np.errstate(invalid="ignore", divide="ignore")  # the target's power may be zero or infinite
     def best(self, moments: MemberMoments) -> FloatArray:
         missed, v = moments.with_target()
-        E, F, c, power = moments.pairs, moments.F, moments.c, np.asarray(v)[..., None]
+        E = moments.pairs
+        F = moments.F
+        c = moments.c
+        power = np.asarray(v)[..., None]
         endless = np.isinf(power)  # only weights that sum to one will do, and they miss nothing
         b = np.where(endless, 1.0, c / power)
         # What members err apart from a multiple of the target, F - ccᵀ/v, by the form in which less cancels.
@@ -808,9 +817,10 @@ class Free(FittedAggregation):
         usable = heard & (power > 0) & np.isfinite(np.linalg.diagonal(E))
         # With cᵀw = v given, the risk of the best multiple of w falls with wᵀ(F - ccᵀ/v)w.
         w = least_along(apart, np.where(usable, b, 0.0), usable)
-        explained, spread = linear(w, b), quadratic(w, apart)
+        explained = linear(w, b)
         # By Cauchy and Schwarz what is apart is not negative; rounding may make it so.
-        scale = np.where(explained > 0, 1 / (explained + np.maximum(spread, 0.0) / v / explained), 0.0)
+        spread = np.maximum(quadratic(w, apart), 0.0)
+        scale = np.where(explained > 0, 1 / (explained + spread / v / explained), 0.0)
         return w * scale[..., None]
 
 
@@ -861,7 +871,8 @@ def most_votes(votes: Array, sums: Array) -> Array:
 
 def vote_counts(scores: Array, vote_weights: Array | None = None) -> Array:
     """Votes for each class, where that of member r may count w_r; scores (k, n_classes, n) to (n_classes, n)."""
-    xp, votes = namespace_of(scores), first_largest(scores)
+    xp = namespace_of(scores)
+    votes = first_largest(scores)
     each = (xp.astype(votes == c, scores.dtype) for c in range(scores.shape[1]))
     return xp.stack([xp.sum(one if vote_weights is None else one * vote_weights[:, None], axis=0) for one in each])
 
@@ -908,10 +919,12 @@ class Majority(Aggregation):
         array, shape (n_classes, n)
             Votes of every class.
         """
-        xp, votes = namespace_of(outputs), vote_counts(outputs)
+        xp = namespace_of(outputs)
+        votes = vote_counts(outputs)
         sums = xp.sum(outputs, axis=0)
         decision = votes + sums / (3 * (1 + abs(sums)))
-        winner, largest = most_votes(votes, sums), xp.max(decision, axis=0)
+        winner = most_votes(votes, sums)
+        largest = xp.max(decision, axis=0)
         hidden = first_largest(decision) != winner
         wins = xp.arange(decision.shape[0], dtype=winner.dtype, device=device_of(winner))[:, None] == winner
         return xp.where(hidden & wins, largest + _LEAST * (1 + abs(largest)), decision)

@@ -74,17 +74,15 @@ def finite_array(name: str, value: ArrayLike) -> FloatArray:
 
 
 def non_negative(name: str, value: ArrayLike) -> FloatArray:
-    array = finite_array(name, value)
-    if (array < 0).any():
-        raise ParameterError(f"{name} must be at least 0, got {array.min():g}")
-    return array
+    return within(name, value, 0.0, np.inf)
 
 
 def within(name: str, value: ArrayLike, low: float, high: float) -> FloatArray:
     array = finite_array(name, value)
     beyond = np.maximum(low - array, array - high)
     if (beyond > 0).any():
-        raise ParameterError(f"{name} must lie in [{low:g}, {high:g}], got {array.flat[beyond.argmax()]:g}")
+        span = f"be at least {low:g}" if high == np.inf else f"lie in [{low:g}, {high:g}]"
+        raise ParameterError(f"{name} must {span}, got {array.flat[beyond.argmax()]:g}")
     return array
 
 
@@ -112,12 +110,10 @@ def positive_integer(name: str, value: int, most: int | None = None) -> int:
 def ascending_integers(name: str, value: ArrayLike) -> tuple[int, ...]:
     """A grid of counts, such as training-set sizes."""
     array = np.atleast_1d(real_array(name, value))
-    whole = (array >= 1) & (array < 1e15) & (array == np.round(array))
-    if array.ndim != 1 or not array.size or not whole.all():
-        raise ParameterError(f"{name} must be positive integers, got {value!r}")
-    if (np.diff(array) <= 0).any():
+    counts = tuple(positive_integer(name, each, 10**15) for each in array.tolist())
+    if not counts or (np.diff(counts) <= 0).any():
         raise ParameterError(f"{name} must be strictly ascending, got {array.tolist()}; sort it and drop repeats")
-    return tuple(array.astype(int).tolist())
+    return counts
 
 
 def one_of(name: str, value: str, allowed: tuple[str, ...]) -> str:
@@ -233,9 +229,13 @@ def refuse_odd_table(name: str, table: object) -> None:
         frame = nw.from_native(table, eager_only=True, pass_through=True)
     except nw.exceptions.DuplicateError as error:
         raise DataError(f"column names of {name} must differ: {error}; rename them") from error
-    words = (nw.String, nw.Categorical, nw.Enum, nw.Date, nw.Datetime, nw.Duration, nw.Time, nw.Binary)
     schema = frame.schema if isinstance(frame, nw.DataFrame) else {}
-    odd = [f"{each} ({type(kind).__name__})" for each, kind in schema.items() if kind in words]
+    plain = (nw.Boolean, nw.Object, nw.Unknown)
+    odd = [
+        f"{each} ({type(kind).__name__})"
+        for each, kind in schema.items()
+        if kind not in plain and not kind.is_numeric()
+    ]
     if odd:
         raise DataError(
             f"{counted(len(odd), 'column')} of {name} {agreeing(len(odd), 'holds', 'hold')} no numbers: "
@@ -286,8 +286,7 @@ def in_short(value: Any) -> str:
         return repr(value)
     if value.ndim > 1 or value.size > _SHOWN:
         return f"array of shape {value.shape}"
-    numbers = ", ".join(f"{each:.4g}" for each in value.flat)
-    return f"[{numbers}]" if value.size > 1 else numbers
+    return np.array2string(value.squeeze(), max_line_width=200, separator=", ", formatter={"all": "{:.4g}".format})
 
 
 class Shown:

@@ -312,10 +312,11 @@ class LowRankPlusDiagonal(Covariance):
     def __post_init__(self) -> None:
         variances = non_negative("variances", self.variances)
         factor = finite_array("factor", self.factor)
-        if variances.ndim != 1 or not variances.size:
-            raise CovarianceError(f"variances must have shape (n_features,), got {variances.shape}")
-        if factor.ndim != 2 or len(factor) != len(variances):
-            raise CovarianceError(f"factor must have shape ({len(variances)}, rank), got {factor.shape}")
+        if factor.ndim != 2 or variances.shape != factor.shape[:1] or not variances.size:
+            raise CovarianceError(
+                f"factor must have shape (n_features, rank) and variances (n_features,), got {factor.shape} and "
+                f"{variances.shape}"
+            )
         self._set(variances=variances, factor=factor, n_features=len(variances))
 
     def block(self, rows: IntArray, columns: IntArray) -> FloatArray:
@@ -336,9 +337,10 @@ class LowRankPlusDiagonal(Covariance):
         return LowRankPlusDiagonal(factor * self.variances, np.sqrt(factor) * self.factor)
 
     def colour(self, white: Array) -> Array:
-        own, shared = white[..., : self.n_features], white[..., self.n_features :]
-        coloured = own * like(np.sqrt(self.variances), white)
-        return coloured + rows_times(shared, self.factor.T) if self.factor.shape[1] else coloured
+        coloured = white[..., : self.n_features] * like(np.sqrt(self.variances), white)
+        if not self.factor.shape[1]:
+            return coloured
+        return coloured + rows_times(white[..., self.n_features :], self.factor.T)
 
     def diagonal_plus_low_rank(self) -> tuple[FloatArray, FloatArray]:
         return self.variances, self.factor
@@ -375,8 +377,8 @@ def low_rank(factor: ArrayLike, variances: ArrayLike = 0.0) -> LowRankPlusDiagon
     array([[1.5, 2. ],
            [2. , 4.5]])
     """
-    F, d = finite_array("factor", factor), finite_array("variances", variances)
-    F = F.reshape(-1, 1) if F.ndim < 2 else F
+    F = np.atleast_2d(finite_array("factor", factor).T).T
+    d = finite_array("variances", variances)
     return LowRankPlusDiagonal(d if d.ndim else np.full(len(F), d), F)
 
 
@@ -556,9 +558,9 @@ def from_data(X: ArrayLike, *, centre: bool = True) -> Covariance:
         raise CovarianceError(f"X must have shape (n_samples, n_features), got {data.shape}")
     if truth("centre", centre):
         data = data - data.mean(axis=0)
-    rows = len(data)
-    if rows < data.shape[1]:
-        return LowRankPlusDiagonal(np.zeros(data.shape[1]), data.T / np.sqrt(rows))
+    rows, M = data.shape
+    if rows < M:
+        return LowRankPlusDiagonal(np.zeros(M), data.T / np.sqrt(rows))
     return Dense(data.T @ data / rows)
 
 

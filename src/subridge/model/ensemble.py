@@ -204,7 +204,7 @@ class SubsetPlan(Fingerprinted):
 
     def _shown(self) -> dict[str, str]:
         sizes = self.subset_sizes
-        shown = in_short(sizes) if len(sizes) <= 1 or len(set(sizes.tolist())) > 1 else f"{sizes[0]} each"
+        shown = in_short(sizes) if len(sizes) == 1 or np.ptp(sizes) else f"{sizes[0]} each"
         return {"n_members": str(self.n_members), "subset_sizes": shown, "n_features": str(self.n_features)}
 
     @property
@@ -320,8 +320,7 @@ def feature_indices(label: str, array: npt.NDArray[Any], n_features: int) -> Int
     if array.dtype.kind not in "iu":
         raise SubsetError(f"indices of {label} must be integers, got {array.dtype}")
     if array.min() < 0 or array.max() >= n_features:
-        span = f"{array.min()} to {array.max()}"
-        raise SubsetError(f"indices of {label} must lie in [0, {n_features - 1}], got {span}")
+        raise SubsetError(f"indices of {label} must lie in [0, {n_features - 1}], got {array.min()} to {array.max()}")
     if len(np.unique(array)) < len(array):
         raise SubsetError(f"{label} names a feature twice; use SubsetPlan.from_matrices for repeated rows")
     return _read_only(array.astype(np.int64))
@@ -487,7 +486,7 @@ class Ensemble(Fingerprinted):
         """
         if isinstance(self.subsets, np.ndarray):
             return self.subsets
-        known = None if isinstance(self.subsets, SubsetPlan) else getattr(self.subsets, "expected_fractions", None)
+        known = getattr(self.subsets, "expected_fractions", None)
         return self.plan.fractions if known is None else _fraction_matrix(known)
 
 
@@ -512,31 +511,35 @@ def _row_matrix(row_fractions: ArrayLike, k: int) -> FloatArray:
     f = np.atleast_1d(real_array("row_fractions", row_fractions))
     if f.shape not in ((k,), (k, k)):
         raise SubsetError(f"row_fractions must have shape ({k},) or ({k}, {k}), one row per member, got {f.shape}")
-    shared = f if f.ndim == 2 else np.where(np.eye(k, dtype=bool), f, f[:, None] * f)
-    if (abs(np.diagonal(shared)) < 1e-100).any():  # their products must be numbers
-        raise SubsetError(f"row fractions must lie in (0, 1] and be at least 1e-100, got {np.diagonal(shared).min():g}")
-    return _consistent(shared, "row fractions", "rows")
+    if f.ndim == 1:
+        own = f
+        f = np.outer(own, own)
+        np.fill_diagonal(f, own)
+    own = np.diagonal(f)
+    if (abs(own) < 1e-100).any():  # their products must be numbers
+        raise SubsetError(f"row fractions must lie in (0, 1] and be at least 1e-100, got {own.min():g}")
+    return _consistent(f, "row fractions", "rows")
 
 
 def _consistent(nu: FloatArray, name: str, things: str) -> FloatArray:
     """Check fractions of features or rows, shape (..., k, k), against each other."""
-    own, slack = np.linalg.diagonal(nu), 1e-12  # fractions are often quotients of counts
+    own = np.linalg.diagonal(nu)
+    all_things = 1 + 1e-12  # fractions are often quotients of counts
     with np.errstate(invalid="ignore"):  # of infinite fractions
-        smaller = np.minimum(*of_pairs(own))
-        union = (np.add(*of_pairs(own)) - nu)[..., ~np.eye(nu.shape[-1], dtype=bool)]
+        union = np.add(*of_pairs(own)) - nu
         # Things seen by at least one member are at least Σ ν_rr - Σ_{r<s} ν_rs of all (Bonferroni).
         seen = own.sum(axis=-1) - np.triu(nu, 1).sum(axis=(-2, -1))
         faults = {
-            f"{name} must lie in (0, 1], got {own.min():g} to {own.max():g}": (own <= 0) | (own > 1 + slack),
+            f"{name} must lie in (0, 1], got {own.min():g} to {own.max():g}": (own <= 0) | (own > all_things),
             "the matrix of fractions must be symmetric: the overlap of r and s is that of s and r": (
-                abs(nu - nu.mT) > slack
+                abs(nu - nu.mT) > 1e-12
             ),
             f"an overlap fraction must lie between 0 and the smaller of the two {name}": (
-                (nu < 0) | (nu > smaller + slack)
+                (nu < 0) | (nu > np.minimum(*of_pairs(own)) + 1e-12)
             ),
-            f"two members together see more than all {things}; raise their overlap or shrink them": union > 1 + slack,
+            f"two members together see more than all {things}; raise their overlap or shrink them": union > all_things,
             f"the members together would see {seen.max():g} of all {things}; shrink or overlap them": (
-                seen > 1 + slack * nu.shape[-1]
+                seen > 1 + 1e-12 * nu.shape[-1]
             ),
         }
     for message, wrong in faults.items():

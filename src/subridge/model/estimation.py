@@ -44,40 +44,17 @@ class SampleMoments(NamedTuple):
     several: bool  # whether targets came in columns
 
 
-class Population(NamedTuple):
-    """What is estimated of the population."""
-
-    covariance: FloatArray  # (M, M)
-    teachers: FloatArray  # weights of the features, (M, C)
-    noises: FloatArray  # variances ζ² of the label noise, (C,)
-
-
-class Eigenbasis(NamedTuple):
-    """The sample in the eigenvectors of its covariance, at a path of ridges."""
-
-    values: FloatArray  # l, ascending, (M,)
-    vectors: FloatArray  # (M, M)
-    loadings: FloatArray  # b, (M, C)
-    ridges: FloatArray  # λ, (G,)
-    share: FloatArray  # s = 1 - df/n, (G,)
-
-    @property
-    def kappa(self) -> FloatArray:
-        """Effective ridges, shape (G,)."""
-        return self.ridges / self.share
-
-
 def moments_of_blocks(blocks: Iterable[tuple[ArrayLike, ArrayLike]]) -> SampleMoments:
     """Moments of rows that come in blocks (X, y), of which no two are held at once; y has shape (n,) or (n, C).
 
     Sums are taken about the means of the first block, which are close enough to those of all.
     """
-    n, sums, shift = 0, np.zeros(0), np.zeros(0)
+    n = 0
     for number, block in enumerate(blocks):
         if not isinstance(block, tuple | list) or len(block) != 2:
             raise DataError(f"X must give blocks (X, y) where y is missing, got {block!r}")
-        X, y = block
-        rows, targets = finite_array("X", X), finite_array("y", y)
+        rows = finite_array("X", block[0])
+        targets = finite_array("y", block[1])
         if rows.ndim != 2 or not rows.size or targets.ndim not in (1, 2) or len(targets) != len(rows):
             raise DataError(
                 f"X must have shape (n, M) and y (n,) or (n, C) with equal n, got {rows.shape} and {targets.shape}"
@@ -86,71 +63,81 @@ def moments_of_blocks(blocks: Iterable[tuple[ArrayLike, ArrayLike]]) -> SampleMo
         refuse_large_entries("y", targets)
         both = np.hstack([rows, targets.reshape(len(rows), -1)])
         if not number:
-            M, shift, sums = rows.shape[1], both.mean(axis=0), np.zeros((both.shape[1] + 1, both.shape[1]))
+            M = rows.shape[1]
+            shift = both.mean(axis=0)
+            products = np.zeros((len(shift), len(shift)))
+            sums = np.zeros(len(shift))
         if both.shape[1] != len(shift) or rows.shape[1] != M:
             raise DataError(f"block {number} has {counted(rows.shape[1], 'feature')} but the first one has {M}")
         both -= shift
-        sums += np.vstack([both.T @ both, both.sum(axis=0)])
+        products += both.T @ both
+        sums += both.sum(axis=0)
         n += len(both)
     if n < 3:
         raise DataError(f"moments need at least 3 rows, got {n}")
-    second = (sums[:-1] - sums[-1] * (sums[-1] / n)[:, None]) / (n - 1)
+    second = (products - np.outer(sums / n, sums)) / (n - 1)
     return SampleMoments(n - 1, second[:M, :M], second[:M, M:], np.diagonal(second)[M:], targets.ndim == 2)
 
 
-def eigenbasis(moments: SampleMoments) -> Eigenbasis:
-    """Decompose the sample covariance; ridges reach from below its least eigenvalue to above its largest."""
+def eigenbasis(moments: SampleMoments) -> tuple[FloatArray, ...]:
+    """The sample in the eigenvectors of its covariance, at a path of ridges.
+
+    These are the eigenvalues l (M,), ascending, their vectors (M, M), the loadings b (M, C), G ridges λ (G, 1) from
+    below the least eigenvalue to above the largest, and s = 1 - df/n at each (G, 1).
+    """
     l, U = np.linalg.eigh((moments.covariance + moments.covariance.T) / 2)
     if not l[-1] > 0:
         raise DataError("every feature of X is constant; nothing can be predicted from it")
     l = np.where(l > _NOTHING * l[-1], l, 0.0)
-    ridges = np.geomspace(l[l > 0][0] / 10, 30 * l[-1], _RIDGES)
-    share = 1 - (l / (l + ridges[:, None])).sum(axis=1) / moments.n
-    return Eigenbasis(l, U, U.T @ moments.cross, ridges, np.maximum(share, 1e-12))
+    ridges = np.geomspace(l[l > 0][0] / 10, 30 * l[-1], _RIDGES)[:, None]
+    share = 1 - (l / (l + ridges)).sum(axis=1, keepdims=True) / moments.n
+    return l, U, U.T @ moments.cross, ridges, np.maximum(share, 1e-12)
 
 
-def spectrum(basis: Eigenbasis) -> FloatArray:
+def spectrum(l: FloatArray, ridges: FloatArray, kappa: FloatArray) -> FloatArray:
     """Eigenvalues τ of the population, ascending, shape (M,)."""
     from scipy.optimize import nnls  # takes longer to import than all the rest
 
-    l, M = basis.values, len(basis.values)
+    M = len(l)
     atoms = np.concatenate([[0.0], np.geomspace(l[l > 0][0] / 3, 1.1 * l[-1], _ATOMS)])
-    df = (l / (l + basis.ridges[:, None])).sum(axis=1)
-    shares = atoms / (atoms + basis.kappa[:, None]) / df[:, None]
+    df = (l / (l + ridges)).sum(axis=1, keepdims=True)
+    shares = atoms / (atoms + kappa) / df
     mass = nnls(np.vstack([shares, np.full(len(atoms), _SURE / M)]), np.append(np.ones(len(df)), _SURE))[0]
     # Each eigenvalue is the mean over its share 1/M of the mass, so that one which lies between two atoms stays there.
-    reached, sums = (np.append(0.0, np.cumsum(each)) for each in (mass, mass * atoms))
+    reached = np.append(0.0, np.cumsum(mass))
+    sums = np.append(0.0, np.cumsum(mass * atoms))
     tau = np.diff(np.interp(np.linspace(0, reached[-1], M + 1), reached, sums))
     return np.asarray(tau * (l.sum() / tau.sum()))
 
 
-def population(moments: SampleMoments) -> Population:
-    """Covariance, teachers and label noise behind the moments."""
+def population(moments: SampleMoments) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Covariance (M, M), teachers (M, C) and standard deviations ζ of the label noise (C,) behind the moments."""
     from scipy.optimize import nnls
 
-    basis = eigenbasis(moments)
-    l, U, b, ridges, share = basis
-    kappa = basis.kappa[:, None]
+    l, U, b, ridges, share = eigenbasis(moments)
+    kappa = ridges / share
     raw = quotient(b**2, l[:, None])  # power by direction, noise of the fit included
     if moments.n > _EXACT:
         noises = np.maximum(moments.power - raw.sum(axis=0), 0.0)
-        return Population(moments.covariance, U @ quotient(b, l[:, None]), noises)
-    tau = spectrum(basis)
-    left = (moments.power - (1 / (l + ridges[:, None])) @ b**2) / share[:, None]
+        return moments.covariance, U @ quotient(b, l[:, None]), np.sqrt(noises)
+    tau = spectrum(l, ridges, kappa)
+    left = (moments.power - (1 / (l + ridges)) @ b**2) / share
     bins = np.array_split(np.arange(len(l)), min(_BINS, len(l)))
-    power, noises = np.zeros(b.shape), np.zeros(b.shape[1])
+    starts = [part[0] for part in bins]
+    power = np.zeros(b.shape)
+    noises = np.zeros(b.shape[1])
     smooth = np.diff(np.eye(len(bins) + 1), axis=0)[:-1] / _STEADY
     for c in np.flatnonzero(moments.power > 0):
-        terms = kappa / (tau + kappa) * raw[:, c]
-        columns = np.stack([*(terms[:, part].sum(axis=1) for part in bins), np.ones(len(ridges))], axis=1)
+        terms = np.add.reduceat(kappa / (tau + kappa) * raw[:, c], starts, axis=1)
         # A sum of n - df squares errs by √(2/(n - df)) of itself, and neighbouring ridges say the same.
-        sure = np.sqrt(moments.n * share / 2 * _KNOWN / len(ridges)) / np.maximum(left[:, c], 1e-300)
-        *factors, noises[c] = nnls(
-            np.vstack([columns * sure[:, None], smooth]), np.append(left[:, c] * sure, np.zeros(len(smooth)))
-        )[0]
+        own = left[:, [c]]
+        sure = np.sqrt(moments.n * share / 2 * _KNOWN / len(ridges)) / np.maximum(own, 1e-300)
+        compared = np.column_stack([terms, np.ones(len(ridges))]) * sure
+        wanted = np.append(own * sure, np.zeros(len(smooth)))
+        *factors, noises[c] = nnls(np.vstack([compared, smooth]), wanted)[0]
         power[:, c] = np.repeat(factors, [len(part) for part in bins]) * raw[:, c]
     teachers = np.sign(b) * np.sqrt(quotient(power, tau[:, None]))
-    return Population((U * tau) @ U.T, U @ teachers, noises)
+    return (U * tau) @ U.T, U @ teachers, np.sqrt(noises)
 
 
 def left_out_excess(X: FloatArray, y: FloatArray, moments: SampleMoments) -> float:
@@ -161,13 +148,12 @@ def left_out_excess(X: FloatArray, y: FloatArray, moments: SampleMoments) -> flo
     """
     if not moments.power.any():
         return 0.0
-    basis = eigenbasis(moments)
-    l, b = basis.values, basis.loadings
-    ridges = basis.ridges[:, None]
-    residual = moments.power.sum() - ((l + 2 * ridges) / (l + ridges) ** 2 @ b**2).sum(axis=1)
-    best = np.argmin(residual / basis.share**2)
+    l, U, b, ridges, share = eigenbasis(moments)
+    explained = (l + 2 * ridges) / (l + ridges) ** 2 @ b**2
+    residual = moments.power.sum() - explained.sum(axis=1, keepdims=True)
+    best = np.argmin(residual / share**2)
     R = 1 / (l + ridges[best])
-    Z = (X - X.mean(axis=0)) @ basis.vectors
+    Z = (X - X.mean(axis=0)) @ U
     errors = np.sum((y - y.mean(axis=0) - (Z * R) @ b) ** 2, axis=1)
     leverage = (Z**2 @ R + 1) / len(X)
     mean = errors.mean() / (1 - leverage.mean()) ** 2

@@ -92,8 +92,12 @@ class Problem(Fingerprinted):
             raise CovarianceError(
                 f"noise_covariance has {counted(noise.n_features, 'feature')} but signal_covariance has {M}"
             )
-        zeta = non_negative("label_noise", label_noise)
-        self._set(signal_covariance=signal, teacher_weights=teacher, noise_covariance=noise, label_noise=zeta)
+        self._set(
+            signal_covariance=signal,
+            teacher_weights=teacher,
+            noise_covariance=noise,
+            label_noise=non_negative("label_noise", label_noise),
+        )
 
     @property
     def n_features(self) -> int:
@@ -218,15 +222,13 @@ class Problem(Fingerprinted):
                 f"cross must have shape ({Sigma.n_features},) or ({Sigma.n_features}, C) and power () or (C,), "
                 f"got {b.shape} and {v.shape}"
             )
-        n = one_number("n_samples", extended_non_negative("n_samples", n_samples), most=np.inf)
-        if n < 3:
-            raise ParameterError(f"n_samples must be at least 3, got {n:g}")
+        n = one_number("n_samples", extended_non_negative("n_samples", n_samples, 3.0), most=np.inf)
         columns = b.reshape(len(b), -1)
         if (columns**2 > (1 + _ROUNDING) * np.outer(Sigma.variances_of_features(), v)).any():
             raise DataError(
                 "cross must not exceed √(variance × power), by Cauchy and Schwarz; take all from the same rows"
             )
-        return cls._estimated(SampleMoments(n - 1, Sigma.dense(), columns, np.atleast_1d(v), b.ndim == 2))
+        return cls._estimated(SampleMoments(n - 1, Sigma.matrix, columns, np.atleast_1d(v), b.ndim == 2))
 
     @classmethod
     def _estimated(cls, moments: SampleMoments) -> "Problem | tuple[Problem, ...]":
@@ -246,10 +248,9 @@ class Problem(Fingerprinted):
                 ScaleWarning,
                 stacklevel=3,
             )
-        found = population(moments)
-        Sigma = Dense((found.covariance + found.covariance.T) / 2)
-        teachers = np.sqrt(M) * found.teachers.T
-        each = tuple(cls(Sigma, w, label_noise=np.sqrt(z2)) for w, z2 in zip(teachers, found.noises, strict=True))
+        covariance, teachers, noises = population(moments)
+        Sigma = Dense((covariance + covariance.T) / 2)
+        each = tuple(cls(Sigma, np.sqrt(M) * teachers[:, c], label_noise=noises[c]) for c in range(len(noises)))
         return each if moments.several else each[0]
 
 
@@ -334,17 +335,7 @@ class EquicorrelatedProblem(Fingerprinted):
             If a field is an array of several values, or `n_features` is not a positive integer.
         """
         M = positive_integer("n_features", n_features, MOST_FEATURES)
-        values = []
-        for field in fields(self):
-            value = getattr(self, field.name)
-            if value.size != 1:
-                raise ParameterError(
-                    f"{field.name} must be a scalar to realise a finite problem, got shape {value.shape}"
-                )
-            values.append(value.item())
-        s, c, omega, rho, zeta = values
-        if omega > 1e100:
-            raise ParameterError(f"feature_noise must be at most 1e100 to realise a finite problem, got {omega:g}")
+        s, c, omega, rho, zeta = (one_number(field.name, getattr(self, field.name)) for field in fields(self))
         w_0 = stream(seed).standard_normal(M)
         w_star = np.sqrt(1 - rho**2) * (w_0 - w_0.mean()) + rho  # eq. 11 (alignedGT)
         return Problem(equicorrelated(M, s, c), w_star, isotropic(M, omega**2), zeta)

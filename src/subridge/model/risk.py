@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from subridge.arrays.types import ArrayLike, FloatArray
-from subridge.model.aggregation import ALIKE, EPS, Aggregation, MemberMoments, linear, quadratic
+from subridge.model.aggregation import ALIKE, EPS, Aggregation, MemberMoments, linear, quadratic, weighted
 from subridge.model.checks import Shown, finite_array, in_short, real_array
 from subridge.model.errors import ParameterError
 
@@ -149,7 +149,8 @@ class Risk(Shown):
         """
         import xarray as xr  # takes a while
 
-        shape, given = self.total.shape, {name: real_array(name, each) for name, each in coordinates.items()}
+        shape = self.total.shape
+        given = {name: real_array(name, each) for name, each in coordinates.items()}
         if given and [each.shape for each in given.values()] != [(n,) for n in shape]:
             told = {name: each.shape for name, each in given.items()}
             raise ParameterError(f"coordinates must name the axes of total, of shape {shape}, in order; got {told}")
@@ -227,28 +228,32 @@ def _total_and_bound(
     moments: MemberMoments, weights: FloatArray, rounding: FloatArray
 ) -> tuple[FloatArray, FloatArray]:
     """The risk by the form with the smaller bound, and that bound, relative."""
-    (total, size), outputs = moments.by_errors(weights), moments.outputs
-    w, rest = abs(weights), abs(1.0 - weights.sum(axis=-1))
-    apart = rest > 4 * moments.n_members * EPS  # as in `MemberMoments.by_errors`
-    v = 0.0 if moments.v is None else moments.v
+    total = moments.by_errors(weights)
+    size = moments.by_errors(weights, absolute=True)
+    outputs = moments.outputs
+    w = abs(weights)
+    rest = abs(moments.rest(weights))
+    v = np.zeros(()) if moments.v is None else moments.v
     with np.errstate(invalid="ignore", divide="ignore", over="ignore"):
         # Members that count as one cost up to this share of what they err, or of what they output.
         alike = 2 * moments.n_members * ALIKE
-        error = quadratic(w, rounding) + alike * size + np.where(apart, 32 * EPS * rest * v, 0.0)
+        error = quadratic(w, rounding) + alike * size + 32 * EPS * weighted(rest, v)
         if outputs is not None:
             other, size = moments.by_outputs(weights, outputs)
-            c, dc = linear(weights, outputs.c), linear(w, outputs.dc)
-            F, dF = quadratic(w, abs(outputs.F)), quadratic(w, outputs.dF)
+            c = linear(weights, outputs.c)
+            dc = linear(w, outputs.dc)
+            F = quadratic(w, abs(outputs.F))
+            dF = quadratic(w, outputs.dF)
             wrong = dF + 2 * dc + 4 * EPS * size + alike * F
             better = wrong < error
             # What is missed is as uncertain as what is explained. Weights that sum to one miss nothing.
-            error = np.where(better, wrong, error + np.where(apart, 2 * rest * dc, 0.0))
+            error = np.where(better, wrong, error + 2 * weighted(rest, dc))
             total = np.where(better, other, total)
             # E(w) holds the target's power once, less what the pairs, which have bounds of their own, hold of it.
             share = np.where(better, 1.0, rest * (rest + 2 * w.sum(axis=-1)))
             # A relative error δ of the weights' scale wᵀc/wᵀFw adds δ² wᵀFw, which dominates where the risk is tiny.
             astray = (dc / abs(c) + dF / F + 4 * moments.n_members * EPS) ** 2 * F
-            error = error + share * outputs.dv + np.where(np.isfinite(F) & (F > 0), astray, 0.0)
+            error = error + weighted(share, outputs.dv) + np.where(np.isfinite(F) & (F > 0), astray, 0.0)
     total = _not_below_zero(total)
     return total, _relative(error, total)
 

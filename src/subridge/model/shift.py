@@ -64,10 +64,12 @@ class DeadFeatures(Fingerprinted):
         f = within("probability", probability, 0.0, 1.0)
         if f.ndim > 1:
             raise ParameterError(f"probability must be one number or one per feature, got shape {f.shape}")
-        named = None if groups is None else items_of("groups", groups)  # type: ignore[arg-type]
-        if named is not None and not all(isinstance(each, str | int | float | np.generic) for each in named):
-            raise ParameterError(f"groups must be one number or text per feature, got {groups!r}")
-        self._set(probability=f, groups=None if named is None else tuple(np.asarray(named).tolist()))
+        self._set(probability=f, groups=None)
+        if groups is not None:
+            named = items_of("groups", groups)  # type: ignore[arg-type]
+            if not all(isinstance(each, str | int | float | np.generic) for each in named):
+                raise ParameterError(f"groups must be one number or text per feature, got {groups!r}")
+            self._set(groups=tuple(np.asarray(named).tolist()))
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -117,30 +119,36 @@ TestLaw: TypeAlias = Problem | DeadFeatures | MeanShift
 
 def moments_at_test(problem: Problem, test: TestLaw) -> MomentsAtTest:
     """Moments of the test data that the argument ``test`` of `risk` describes, beside the problem of training."""
-    law = test if isinstance(test, Problem) else problem
-    if isinstance(test, MeanShift):
-        law = problem if test.problem is None else test.problem
+    law = test if isinstance(test, Problem) else getattr(test, "problem", None) or problem
     if not isinstance(test, TestLaw) or not isinstance(law, Problem):
         raise ParameterError(
             f"test must be a Problem, sr.DeadFeatures or sr.MeanShift, got {test!r}; "
             "an EquicorrelatedProblem becomes a Problem by realise(n_features)"
         )
-    M, w = problem.n_features, law.teacher_weights
+    M = problem.n_features
+    w = law.teacher_weights
     if law.n_features != M:
         raise ParameterError(f"test has {counted(law.n_features, 'feature')}, but the problem has {M}")
+    second = law.signal_covariance.dense() + law.noise_covariance.dense()
     cross = law.signal_covariance.apply(w)
-    plain = MomentsAtTest(law.signal_covariance.dense() + law.noise_covariance.dense(), cross, float(w @ cross))
+    power = float(w @ cross)
     if isinstance(test, MeanShift):
         if test.mean.shape != (M,):
             raise ParameterError(f"mean must have shape ({M},) like the problem, got {test.mean.shape}")
         label = float(test.mean @ w)
-        second = plain.second + np.outer(test.mean, test.mean)
-        return MomentsAtTest(second, cross + label * test.mean, plain.power + label**2)
-    return _of_those_alive(plain, test) if isinstance(test, DeadFeatures) else plain
+        second = second + np.outer(test.mean, test.mean)
+        cross = cross + label * test.mean
+        power += label**2
+    if isinstance(test, DeadFeatures):
+        alive, both = _alive(test, M)
+        second = second * both
+        cross = alive * cross
+    return MomentsAtTest(second, cross, power)
 
 
-def _of_those_alive(plain: MomentsAtTest, test: DeadFeatures) -> MomentsAtTest:
-    M, groups = len(plain.cross), range(len(plain.cross)) if test.groups is None else test.groups
+def _alive(test: DeadFeatures, M: int) -> tuple[FloatArray, FloatArray]:
+    """The chance that a feature does not fail, shape (M,), and that neither of two does, shape (M, M)."""
+    groups = range(M) if test.groups is None else test.groups
     if test.probability.size not in (1, M) or len(groups) != M:
         raise ParameterError(
             f"DeadFeatures must have one probability, or one per feature ({M}), and one group per feature; got "
@@ -151,5 +159,4 @@ def _of_those_alive(plain: MomentsAtTest, test: DeadFeatures) -> MomentsAtTest:
     together = number[:, None] == number
     if (together & (alive[:, None] != alive)).any():
         raise ParameterError("features of one group fail together; give them the same probability")
-    both = np.where(together, alive, alive[:, None] * alive)  # the chance that neither of two features fails
-    return MomentsAtTest(plain.second * both, alive * plain.cross, plain.power)
+    return alive, np.where(together, alive, np.outer(alive, alive))

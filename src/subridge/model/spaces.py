@@ -1,6 +1,7 @@
 """Feature spaces by name: which columns of a table belong to each."""
 
 from collections.abc import Mapping, Sequence
+from itertools import combinations
 from types import EllipsisType
 from typing import TypeAlias
 
@@ -27,8 +28,7 @@ def read_spaces(spaces: Spaces, n_features: int, names: Sequence[str] | None = N
     """
     if not isinstance(spaces, Mapping) or not spaces:
         raise SubsetError(f"spaces must be a mapping from names to columns with at least one space, got {spaces!r}")
-    known = [] if names is None else list(names)
-    words = {REST}.difference(known)  # a column of that name is that column
+    words = {REST}.difference([] if names is None else names)  # a column of that name is that column
     rest = [name for name, value in spaces.items() if value is ... or (isinstance(value, str) and value in words)]
     if len(rest) > 1:
         raise SubsetError(f"only one space can be all the rest, got {listed(rest)}")
@@ -63,12 +63,8 @@ def read_columns(label: str, columns: Columns, n_features: int, names: Sequence[
 
 def refuse_overlaps(spaces: Mapping[str, IntArray], names: Sequence[str] | None = None) -> None:
     """Refuse a column that belongs to two spaces: one penalty would hide the other."""
-    owner = dict[int, str]()
-    for name, columns in spaces.items():
-        for column in columns.tolist():
-            if column in owner:
-                called = column if names is None else repr(names[column])
-                raise SubsetError(
-                    f"spaces {owner[column]!r} and {name!r} both hold column {called}; give every column to one space"
-                )
-            owner[column] = name
+    for one, other in combinations(spaces, 2):
+        shared = np.intersect1d(spaces[one], spaces[other])
+        if shared.size:
+            called = shared[0] if names is None else repr(names[shared[0]])
+            raise SubsetError(f"spaces {one!r} and {other!r} both hold column {called}; give every column to one space")

@@ -226,7 +226,13 @@ class Sized(NamedStrategy):
     subset_sizes: tuple[int, ...]
 
     def __post_init__(self) -> None:
-        self._set(subset_sizes=_whole_sizes(self.subset_sizes))
+        try:
+            sizes = tuple(positive_integer("subset_sizes", N) for N in np.atleast_1d(self.subset_sizes).tolist())
+        except ValueError:  # ragged, or not all are positive integers
+            sizes = ()
+        if not sizes:
+            raise SubsetError(f"subset_sizes must be positive integers, one per member, got {self.subset_sizes!r}")
+        self._set(subset_sizes=sizes)
 
     @property
     def n_members(self) -> int:
@@ -431,7 +437,7 @@ def overlapping(subset_sizes: ArrayLike, n_features: int, seed: RandomState = No
     >>> overlapping([2, 3], 5, seed=0).subset_sizes
     array([2, 3])
     """
-    return Overlapping(_whole_sizes(subset_sizes)).draw(n_features, seed)
+    return Overlapping(subset_sizes).draw(n_features, seed)  # type: ignore[arg-type]
 
 
 def projection(subset_sizes: ArrayLike, n_features: int, seed: RandomState = None) -> SubsetPlan:
@@ -465,7 +471,7 @@ def projection(subset_sizes: ArrayLike, n_features: int, seed: RandomState = Non
     >>> projection([2, 3], 5, seed=0).measurements[1].shape
     (3, 5)
     """
-    return Projection(_whole_sizes(subset_sizes)).draw(n_features, seed)
+    return Projection(subset_sizes).draw(n_features, seed)  # type: ignore[arg-type]
 
 
 def _disjoint_plan(shares: FloatArray, n_features: int, rng: np.random.Generator) -> SubsetPlan:
@@ -484,21 +490,9 @@ def _disjoint_plan(shares: FloatArray, n_features: int, rng: np.random.Generator
     while sizes.sum() > M:  # features of members lifted to one come from the member furthest above its share
         surplus = np.where(sizes > 1, sizes - wanted, -np.inf)
         sizes[np.argmax(surplus)] -= 1
-    left = M - sizes.sum()
-    sizes[np.argsort(sizes - wanted, kind="stable")[:left]] += 1
+    sizes[np.argsort(sizes - wanted, kind="stable")[: M - sizes.sum()]] += 1
     parts = np.split(rng.permutation(M), np.cumsum(sizes)[:-1])
     return SubsetPlan.from_indices([np.sort(part) for part in parts], M)
-
-
-def _whole_sizes(subset_sizes: ArrayLike) -> tuple[int, ...]:
-    """Checked sizes, one per member."""
-    try:
-        sizes = tuple(positive_integer("subset_sizes", N) for N in np.atleast_1d(subset_sizes).tolist())
-    except ValueError:  # ragged, or not all are positive integers
-        sizes = ()
-    if not sizes:
-        raise SubsetError(f"subset_sizes must be positive integers, one per member, got {subset_sizes!r}")
-    return sizes
 
 
 def _sizes_of(options: StrategyOptions) -> tuple[int, ...]:
@@ -507,11 +501,11 @@ def _sizes_of(options: StrategyOptions) -> tuple[int, ...]:
     >>> _sizes_of(StrategyOptions(n_members=2, n_features=10, subset_sizes=0.3))
     (3, 3)
     """
-    k, given = int(options.n_members), options.subset_sizes
-    if given is not None:
-        refuse_odd_values("subset_sizes", given)
+    k = int(options.n_members)
+    given = 1 / k if options.subset_sizes is None else options.subset_sizes
+    refuse_odd_values("subset_sizes", given)
     try:
-        wanted = np.broadcast_to(1 / k if given is None else given, (k,))
+        wanted = np.broadcast_to(given, (k,))
     except ValueError as error:
         raise ParameterError(f"subset_sizes must be one size or one per member ({k}), got {given!r}") from error
     if wanted.dtype.kind == "f":
