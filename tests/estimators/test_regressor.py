@@ -78,6 +78,21 @@ def test_joint_ridges_err_no_more_than_a_common_one(data):
     assert joint.ridge_[0] < joint.ridge_[1]
 
 
+def test_joint_ridges_that_are_not_surely_better_are_not_taken():
+    """If the lower of two errors were taken, it would be the one reported, and too low."""
+    rng = np.random.default_rng(0)
+    for seed in range(6):
+        X = rng.standard_normal((20, 60))
+        y = rng.standard_normal(20)
+        plan = sr.subsets.equal(4, 60, seed=seed)
+        common, joint = (
+            sr.RidgeEnsembleRegressor(subsets=plan, ridge_scope=scope, aggregation="mean").fit(X, y)
+            for scope in ("ensemble", "joint")
+        )
+        np.testing.assert_array_equal(joint.ridge_, common.ridge_)
+        assert joint.loo_error_ == common.loo_error_
+
+
 @pytest.mark.parametrize("scope", ["ensemble", "member", "joint"])
 @pytest.mark.parametrize("aggregation", ["mean", "simplex", "median"])
 def test_the_fitted_ensemble_describes_the_model(data, scope, aggregation):

@@ -51,7 +51,7 @@ from subridge.model.spaces import Spaces, read_columns, read_spaces
 from subridge.model.subsets import STRATEGIES, Strategy, StrategyOptions, read_strategy
 from subridge.ridge.candidates import MEMBERS, Choice, affordable, choose_ensemble, offers
 from subridge.ridge.checks import correlated_rows, unequal_scales, warn_of_rows, warn_once
-from subridge.ridge.choose import paired, scored, trainable
+from subridge.ridge.choose import SURE_OF_SCALE, paired, scored, squares_of, trainable
 from subridge.ridge.columns import ColumnRows, DiskColumns, column_rows
 from subridge.ridge.judge import Candidate, Offer, judge, tuned
 from subridge.ridge.moments import MomentBatches, MomentRows, RowMoments, moment_rows, moments_of, pieces_of, thinned
@@ -476,10 +476,12 @@ class RidgeEnsembleBase(BaseEstimator):
         taken = choice.kept[choice.taken]
         verdict = judge(pool, pool.index(taken))
         if self.ridge_scope == "joint" and fixed is None and len(taken.places) > 1:
-            # Many choices from few rows may cost too much.
+            # Many choices from few rows may cost too much, and the lower of two errors is too low.
             common = tuned(taken.offer, taken.name, taken.ridges, taken.chooser, "ensemble", taken.losses.aggregation)
             judged = judge([common])
-            if judged.error <= verdict.error:
+            own = squares_of(verdict.outputs[None, ...], taken.losses)
+            gain, noise = paired(own, squares_of(judged.outputs[None, ...], taken.losses), rows)
+            if not gain[0] > SURE_OF_SCALE * noise[0]:
                 taken = common
                 verdict = judged
         is_asked_for = isinstance(self.subsets, str) and not isinstance(self.n_estimators, str)

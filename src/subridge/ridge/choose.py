@@ -40,7 +40,8 @@ MATERIAL, _VANISHING = 1e-3, 1e-9  # a smaller share of the error, or of the lab
 _LITTLE = 1.1  # ratio of the error at the largest ridge and the least error
 _MOST_SWEEPS = 20  # of the joint choice; three or four suffice, so this only stops a cycle of rounding errors
 # Standard errors by which others must be better, chosen on development tables (decision 0026): an ensemble than one
-# ridge, or ridges below the plain path than those on it; and a scaled output than the plain one.
+# ridge, or ridges below the plain path than those on it; and a scaled output than the plain one, or joint ridges than a
+# common one.
 SURE, SURE_OF_SCALE = 3.0, 1.25
 _CAUTION = 2.0  # standard deviations that are added to errors of left-out sets (decision 0026)
 _TINY = float(np.finfo(np.float64).tiny)
@@ -352,6 +353,15 @@ def outputs_at(losses: Losses, places: IntArray, weights: FloatArray | None) -> 
     return targets - mixed
 
 
+def squares_of(outputs: Array, losses: Losses) -> FloatArray:
+    """Squared errors of outputs (b, C, n) times the rows' weights, summed over targets, or wrong classes; (b, n)."""
+    rows = losses.rows
+    if losses.aggregation.decides_classes:
+        wrong = first_largest(outputs) != first_largest(rows.targets)
+        return np.asarray(to_numpy(wrong * rows.weights), dtype=np.float64)
+    return to_numpy(((rows.targets - outputs) ** 2).sum(axis=1) * rows.weights)
+
+
 def squares_at(losses: Losses, places: IntArray) -> FloatArray:
     """Squared errors of left-out rows times their weights, summed over targets, or wrong classes; shape (b, n).
 
@@ -363,11 +373,7 @@ def squares_at(losses: Losses, places: IntArray) -> FloatArray:
         table = np.broadcast_to(weights, (len(rows.targets), places.shape[1]))
         squares: FloatArray = rows.batch_squares(losses.paths, places[0], table)[None, :]
     else:
-        outputs = outputs_at(losses, places, judged.weights)
-        if losses.aggregation.decides_classes:
-            wrong = first_largest(outputs) != first_largest(rows.targets)
-            return np.asarray(to_numpy(wrong * rows.weights), dtype=np.float64)
-        squares = to_numpy(((rows.targets - outputs) ** 2).sum(axis=1) * rows.weights)
+        squares = squares_of(outputs_at(losses, places, judged.weights), losses)
     if judged.weights is None:
         return squares
     apparent = squares.sum(axis=1) / rows.total_weight
