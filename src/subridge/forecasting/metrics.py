@@ -65,7 +65,7 @@ def misclassification(sample: Sample, pilot: Pilot, curve: Curve, level: float) 
     first = np.minimum(present * curve.fall, 1.0)
     second, moves = first.copy(), (curve.sizes != rows.n_samples) & (curve.after < 1).all(axis=(1, 2))
     for block in pilot.left_out(curve.penalties):
-        for t, errors in enumerate(block.errors, start=block.rows.start):
+        for t, errors in zip(block.places, block.errors, strict=True):
             if moves[t] and np.isfinite(curve.error[t]):
                 second[t] = wrong(moved_errors(errors, one_hot, curve.before[t], curve.after[t])).mean()
     share = np.where(np.isfinite(curve.error), 0.5 * (first + second), np.nan)

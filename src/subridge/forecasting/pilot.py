@@ -312,9 +312,9 @@ class Pilot:
                 for r, fit in enumerate(self.members)
             ]
             errors = np.stack([each.errors for each in found], axis=1 + self.per_target) / self.rows.root_weights
-            part = np.repeat(part, self.n_judged, axis=0)
-            rows = slice(start * self.n_judged, start * self.n_judged + len(part))
-            yield LeftOut(self, rows, part, errors.reshape(len(part), len(found), -1, errors.shape[-1]))
+            places = np.repeat(np.arange(start, start + len(part)), self.n_judged)
+            errors = errors.reshape(len(places), len(found), -1, errors.shape[-1])
+            yield LeftOut(self, places, penalties[places], errors)
 
 
 @dataclass(frozen=True, eq=False)
@@ -322,7 +322,7 @@ class LeftOut:
     """Left-out errors at t rows of a table of penalties."""
 
     pilot: Pilot
-    rows: slice  # of the table
+    places: IntArray  # their rows of the table, (t,)
     penalties: FloatArray  # shape (t, k)
     errors: FloatArray  # shape (t, k, C, n), C = 1 if targets are judged one by one
 

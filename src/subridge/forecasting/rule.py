@@ -13,7 +13,6 @@ the search for a ridge and the curve of an ensemble to its standard error.
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -92,37 +91,38 @@ def variance_shares(members: Sequence[MemberFit], penalties: FloatArray) -> Floa
     spare = [fit.rows.room - len(fit.spectrum) for fit in members]  # directions that the member cannot fit
     sums = [fit.residual_gains(penalties[:, r]).sum(axis=1) for r, fit in enumerate(members)]
     traces = np.stack(sums, axis=1) + spare
-    n, T, rank = members[0].rows.n_samples, len(penalties), sum(len(fit.spectrum) for fit in members)
-    few = (
-        members[0].rows.knows_leverages and 2 * T * n < rank
-    )  # then k products of n × n matrices take less time than k²/2 overlaps of members
-    pairs = (
-        np.stack([_pair_traces(members, row) for row in penalties]) if few else residual_pair_traces(members, penalties)
-    )
-    return np.asarray(np.clip(1 - traces[:, :, None] * traces[:, None, :] / np.maximum(n * pairs, TINY), 0.0, 1 - 1e-9))
+    n = members[0].rows.n_samples
+    rank = sum(len(fit.spectrum) for fit in members)
+    if members[0].rows.knows_leverages and 2 * len(penalties) * n < rank:
+        # Then k products of n × n matrices take less time than k²/2 overlaps of members.
+        pairs = np.stack([_pair_traces(members, row) for row in penalties])
+    else:
+        pairs = residual_pair_traces(members, penalties)
+    kept = traces[:, :, None] * traces[:, None, :] / np.maximum(n * pairs, TINY)
+    return np.clip(1 - kept, 0.0, 1 - 1e-9)
 
 
 def _pair_traces(members: Sequence[MemberFit], penalties: FloatArray) -> FloatArray:
     """``tr(R_r R_r′)`` at one row of penalties (k,), as inner products of the matrices R, in blocks of their rows."""
-    n, k, intercept = members[0].rows.n_samples, len(members), float(members[0].rows.fit_intercept)
-    gains = [
-        fit.residual_gains(p[None])[0] - (not fit.spans_samples) for fit, p in zip(members, penalties, strict=True)
-    ]
+    rows = members[0].rows
+    n = rows.n_samples
+    k = len(members)
     traces = np.zeros((k, k))
     for own in np.array_split(np.arange(n), -(-k * n**2 // _ENTRIES)):
-        unit = (np.arange(n) == own[:, None]) - intercept / n
-        R = [
-            (fit.left[:, own].T * gain) @ fit.left + (not fit.spans_samples) * unit
-            for fit, gain in zip(members, gains, strict=True)
-        ]
-        flat = np.stack(R).reshape(k, -1)
+        unit = (np.arange(n) == own[:, None]) - rows.fit_intercept / n
+        flat = np.empty((k, unit.size))
+        for r, fit in enumerate(members):
+            one = float(not fit.spans_samples)
+            gains = fit.residual_gains(penalties[r : r + 1])[0] - one
+            flat[r] = ((fit.left[:, own].T * gains) @ fit.left + one * unit).ravel()
         traces += flat @ flat.T
     return traces
 
 
 def variance_gain(gamma: FloatArray) -> FloatArray:
     """``1/(1 - γ)``, the factor by which variance raises an error; infinite for γ ≥ 1."""
-    return np.where(gamma < 1, 1 / np.where(gamma < 1, 1 - gamma, 1.0), np.inf)
+    with np.errstate(divide="ignore"):
+        return np.asarray(1 / np.maximum(1 - gamma, 0.0))
 
 
 # -- the ridge ------------------------------------------------------------------------------------
@@ -211,7 +211,10 @@ def search_ridges(
     def outcomes(ridges: FloatArray, some: IntArray) -> list[Outcome[AtPilot]]:
         table, L = at_pilot(pilot.of(some), ensemble, ridges), len(ridges)
         lines = zip(table.losses.reshape(L, -1).T, spreads[some].tolist(), strict=True)
-        return [outcome_of(table, last_least(each[None]), L, spread, partial(_at, each)) for each, spread in lines]
+        return [
+            outcome_of(table, last_least(each[None]), L, spread, lambda place, each=each: (each[place[0]], 0.0))
+            for each, spread in lines
+        ]
 
     if may_grow:
         searched = extended_searches(start, outcomes, len(everything))
@@ -229,10 +232,6 @@ def search_ridges(
 def last_least(losses: FloatArray) -> IntArray:
     """The place of the least loss on the last axis, (..., L) to (...), the last of equal ones: the largest ridge."""
     return np.asarray(losses.shape[-1] - 1 - np.argmin(losses[..., ::-1], axis=-1))
-
-
-def _at(losses: FloatArray, place: IntArray) -> tuple[float, float]:
-    return float(losses[place[0]]), 0.0
 
 
 class Chosen(NamedTuple):
@@ -295,15 +294,15 @@ class Curve(NamedTuple):
     sizes: FloatArray  # n′, (S,)
     ridges: FloatArray  # given or chosen, (S, k)
     is_bound: BoolArray  # the chosen ridge is the smallest in reach, (S,)
+    penalties: FloatArray  # at which the pilot has the effective ridges of the sizes, (S, k)
     in_reach: BoolArray  # (S,)
     error: FloatArray  # prediction error, NaN where unknown, (S,)
     fall: FloatArray  # error over the left-out error at the pilot's size, readout noise apart, (S,)
-    weights: FloatArray  # of the members, (S, k)
-    effective_samples: FloatArray  # independent rows that the pilot is worth, (S,)
     standard_error: FloatArray  # of the error, over pilots, (S,)
     freedom: FloatArray  # degrees of freedom of the standard error, (S,)
     skewness: FloatArray  # see `spread_of_means`, (S,)
-    penalties: FloatArray  # at which the pilot has the effective ridges of the sizes, (S, k)
+    weights: FloatArray  # of the members, (S, k)
+    effective_samples: FloatArray  # independent rows that the pilot is worth, (S,)
     before: FloatArray  # γ at the pilot's size and these penalties, (S, k, k)
     after: FloatArray  # γ at the sizes, (S, k, k)
 
@@ -317,79 +316,97 @@ class Curve(NamedTuple):
 
 def forecast_curve(pilot: Pilot, ensemble: Ensemble, sizes: FloatArray, chosen: Chosen) -> Curve:
     """Forecast one ensemble at sizes (S,), each at its chosen ridge."""
-    n, seen = pilot.rows.n_samples, pilot.with_constant() if ensemble.aggregation.fits_weights else pilot
+    n = pilot.rows.n_samples
+    seen = pilot.with_constant() if ensemble.aggregation.fits_weights else pilot
     C, S, k = chosen.ridges.shape
     # Matched penalties and variances depend on sizes and ridges only: they serve all targets that have the same.
     lines, numbers = np.unique(chosen.ridges.reshape(C, S * k), axis=0, return_inverse=True)
-    numbers, own_sizes, parts = numbers.ravel(), np.tile(sizes, len(lines)), []
-    members = zip(seen.members, seen.penalties(lines.reshape(-1, k)).T, strict=True)
-    matched = [matched_penalties(fit.spectrum, n, pilot.rows.room, own_sizes, p) for fit, p in members]
-    penalties = np.stack(matched, axis=1)
-    gamma_n = n * variance_shares(seen.members, penalties)
+    wanted = seen.penalties(lines.reshape(-1, k))
+    own_sizes = np.tile(sizes, len(lines))
+    matched = [
+        matched_penalties(fit.spectrum, n, pilot.rows.room, own_sizes, wanted[:, r])
+        for r, fit in enumerate(seen.members)
+    ]
+    penalties = np.stack(matched, axis=1).reshape(len(lines), S, -1)
+    gamma_n = n * variance_shares(seen.members, np.concatenate(penalties)).reshape(*penalties.shape, -1)
+    parts = []
     for number in range(len(lines)):
-        own = slice(number * S, (number + 1) * S)
         for some in seen.parts(np.flatnonzero(numbers == number), S):
-            at = np.repeat(np.arange(S), len(some))
             blocks = [
-                _transfer(block, ensemble, gamma_n[own][at[block.rows]], sizes[at[block.rows]])
-                for block in seen.of(some).left_out(penalties[own])
+                _transfer(block, ensemble, gamma_n[number, block.places], sizes[block.places])
+                for block in seen.of(some).left_out(penalties[number])
             ]
             found = [np.concatenate(each) for each in zip(*blocks, strict=True)]
             parts.append((some, [each.reshape(S, len(some), *each.shape[1:]).swapaxes(0, 1) for each in found]))
-    error, readout, weights, effective, deviation, freedom, skewness, before, after = in_order(parts)
+    error, readout, deviation, *others = in_order(parts)
     error = np.where((pilot.reach(chosen.ridges) >= sizes[:, None]).all(axis=-1), error, np.nan)
     # A larger sample is not believed to raise the error. Without this the mean error over forty tables is 2.7 % larger.
     believed = np.where(sizes > n, np.minimum(error, chosen.least), error)
+    total = believed + readout
     with np.errstate(invalid="ignore", divide="ignore"):
         fall = np.where((chosen.present > 0) & (sizes != n), believed / chosen.present, 1.0)
         deviation = deviation * np.where(error <= 0, 1.0, believed / error)
-        total = believed + readout
-        is_vague = (sizes > n) & (deviation > RULE.vague * total) & (pilot.rows.left_out is None)
+    is_vague = (sizes > n) & (deviation > RULE.vague * total) & (pilot.rows.left_out is None)
     in_reach = ~np.isnan(total) & ~is_vague
-    found = [chosen.ridges, chosen.is_bound, in_reach, total, fall, weights, effective, deviation, freedom, skewness]
-    found += [penalties.reshape(-1, S, len(seen.members))[numbers, :, :k], before[..., :k, :k], after[..., :k, :k]]
+    own_penalties = penalties[numbers.ravel(), :, :k]
+    found = [chosen.ridges, chosen.is_bound, own_penalties, in_reach, total, fall, deviation, *others]
     return Curve(sizes, *(each if pilot.per_target else each[0] for each in found))
 
 
 def _transfer(block: LeftOut, ensemble: Ensemble, gamma_n: FloatArray, sizes: FloatArray) -> tuple[FloatArray, ...]:
-    """At t sizes, from γ n of shape (t, k′, k′): error without readout noise and what that adds, then as in `Curve`:
-    weights, effective samples, standard error, its degrees of freedom and skewness, γ before and after.
+    """At t sizes, from γ n of shape (t, k′, k′): error without readout noise and what that adds, then as in `Curve`
+    from the standard error on.
     """
-    pilot, k, n = block.pilot, len(ensemble.ridge), block.pilot.rows.n_samples
-    trained, most, effective = float(n), 1 - 1e-9, np.full(len(sizes), float(n))
-    by_groups, has_constant = pilot.rows.left_out is not None, len(pilot.members) > k
-    if by_groups:  # several rows count as one, and a group is predicted from the rows of the others
-        effects, rows_alone = design_effects(block), gamma_n
-        gamma_n = gamma_n * np.sqrt(effects[:, :, None] * effects[:, None, :])
-        trained, most, effective = n * (1 - 1 / pilot.rows.n_units), RULE.most_group_gamma, n / effects.mean(axis=1)
-    before = np.minimum(gamma_n / trained, most)
-    after = np.minimum(gamma_n / sizes[:, None, None], most if by_groups else np.inf)
-    gain = variance_gain(after)
-    noise = _readout_noise(pilot, ensemble, np.diagonal(after, axis1=1, axis2=2)[:, :k])
-    ratio, unsure = (1 - before) * gain, np.zeros(before.shape)
-    if by_groups:  # one of two limits, see `design_effects`
-        first, last = (np.minimum(rows_alone / rows, most) for rows in (trained, sizes[:, None, None]))
-        unsure = np.abs(block.pairs * (ratio - (1 - first) * variance_gain(last))) / RECTANGLE
-    settled = ensemble.aggregation.settle(_moments(pilot, block.penalties, block.pairs * ratio, noise))
-    weights, error = settled.weights, settled.expected
+    rows = block.pilot.rows
+    k = len(ensemble.ridge)
+    has_constant = len(block.pilot.members) > k
+    trained = float(rows.n_samples)
+    effective = np.full(len(sizes), trained)
+    limits = [gamma_n]
+    most = [1 - 1e-9, np.inf]  # of γ at both sizes
+    if rows.left_out is not None:  # several rows count as one, and a group is predicted from the rows of the others
+        effects = design_effects(block)
+        effective = rows.n_samples / effects.mean(axis=1)
+        limits = [gamma_n * np.sqrt(effects[:, :, None] * effects[:, None, :]), gamma_n]
+        trained *= 1 - 1 / rows.n_units
+        most = [RULE.most_group_gamma] * 2
+    befores = [np.minimum(each / trained, most[0]) for each in limits]
+    afters = [np.minimum(each / sizes[:, None, None], most[1]) for each in limits]
+    ratios = [(1 - each) * variance_gain(later) for each, later in zip(befores, afters, strict=True)]
+    before, after, ratio = befores[0], afters[0], ratios[0]
+    unsure = np.zeros(ratio.shape)
+    if len(limits) > 1:  # the forecast is one of two limits, see `design_effects`
+        unsure = np.abs(block.pairs * (ratio - ratios[1])) / RECTANGLE
+    noise = _readout_noise(block.pilot, ensemble, np.diagonal(after, axis1=1, axis2=2)[:, :k])
+    settled = ensemble.aggregation.settle(_moments(block.pilot, block.penalties, block.pairs * ratio, noise))
+    weights = settled.weights
+    error = settled.expected
     # With n independent rows the relative error of 1 - γ is about `Rule.finite_size`/(n (1 - γ)), and that of the
     # quotient of errors follows.
     change = np.abs(1 - after / np.maximum(before, 1e-12)) * RULE.finite_size / effective[:, None, None]
-    unsure = np.hypot(unsure, np.abs(block.pairs) * np.where(after < 1, gain, 0.0) ** 2 * change)
+    gain = np.where(after < 1, variance_gain(after), 0.0)
+    unsure = np.hypot(unsure, np.abs(block.pairs) * gain**2 * change)
+    all_weights = weights
     if has_constant:  # the error of the mean of the labels is common to all pairs and cancels
         apart = np.maximum(before - before[:, -1:, -1:], 0.0)
         scale = np.sqrt(np.diagonal(apart, axis1=1, axis2=2))
-        unsure = unsure * np.minimum(apart / np.maximum(scale[:, :, None] * scale[:, None, :], TINY), 1.0)
-    doubt = np.einsum("tr,trs,ts->t", weights, unsure[:, :k, :k], weights)
+        unsure *= np.minimum(apart / np.maximum(scale[:, :, None] * scale[:, None, :], TINY), 1.0)
+        all_weights = np.column_stack([weights, 1 - weights.sum(axis=1)])
+    doubt = _quadratic(weights, unsure[:, :k, :k])
     if has_constant:
         error = np.where((error > 0) & (doubt < error), error, np.nan)
-    all_weights = np.column_stack([weights, 1 - weights.sum(axis=1)]) if has_constant else weights
-    raised = np.maximum(np.einsum("tr,trs,ts->t", all_weights, 1 / (1 - before), all_weights), TINY)
-    spread = spread_of_means(left_out_parts(block, all_weights, ratio), pilot.rows.n_units / raised)
+    raised = np.maximum(_quadratic(all_weights, 1 / (1 - before)), TINY)
+    spread, *shape = spread_of_means(left_out_parts(block, all_weights, ratio), rows.n_units / raised)
     # What weights gain by chance is as unsure as it is large.
-    chance = np.where(np.isfinite(error), error, 0.0) - np.where(np.isfinite(error), settled.least, 0.0)
-    deviation, readout = np.hypot(spread[0], np.hypot(doubt, chance)), (weights**2 * noise).sum(axis=1)
-    return error - readout, readout, weights, effective, deviation, *spread[1:], before, after
+    chance = np.subtract(error, settled.least, out=np.zeros(len(error)), where=np.isfinite(error))
+    deviation = np.hypot(spread, np.hypot(doubt, chance))
+    readout = (weights**2 * noise).sum(axis=1)
+    return error - readout, readout, deviation, *shape, weights, effective, before[:, :k, :k], after[:, :k, :k]
+
+
+def _quadratic(weights: FloatArray, pairs: FloatArray) -> FloatArray:
+    """``Σ_rs w_r w_s A_rs`` for weights (t, k) and pairs (t, k, k)."""
+    return np.asarray(np.einsum("tr,trs,ts->t", weights, pairs, weights))
 
 
 def _readout_noise(pilot: Pilot, ensemble: Ensemble, gamma: FloatArray) -> FloatArray:
