@@ -265,7 +265,7 @@ def advise(
     """
     require(not isinstance(X, MomentBatches), "advice needs rows; sr.forecast serves moments")
     sample = read_sample(X, y, task, fit_intercept, groups, standardise=standardise)
-    rows, said = sample.rows, list[SubridgeWarning | None]()
+    rows = sample.rows
     try:
         size = rows.n_samples if n_samples is None else positive_integer("n_samples", n_samples)
         planned = read_sizes("n_samples", size)
@@ -278,87 +278,90 @@ def advise(
     shares = within("overlapping_fractions", items_of("overlapping_fractions", overlapping_fractions), 0.0, 1.0)
     drawn = list(offers(rows.column_squares > 0, members, spreads, shares.ravel().tolist(), seed))
     given = {} if ensembles is None else read_ensembles(ensembles, sample.n_features, seed)
-    if groups is not None and (eta or any(each.readout_noise.any() for each in given.values())):
+    noises = {name: each.readout_noise for name, each in given.items()}
+    if groups is not None and (eta or any(noise.any() for noise in noises.values())):
         raise ParameterError("readout_noise has no forecast by groups; use 0, or leave groups out")
-    drawn += [[Offer(name, "given", ensemble.plan)] for name, ensemble in given.items()]
-    refuse_large_pilots(rows, [offer.plan for family in drawn for offer in family])
+    drawn += [[Offer(name, "given", each.plan)] for name, each in given.items()]
+    offered = [offer for family in drawn for offer in family]
+    refuse_large_pilots(rows, [offer.plan for offer in offered])
     suffixes = ["" if each.is_mean else f", {each.name}" for each in _AGGREGATIONS]
-    ((name, times),) = Counter(o.name + word for each in drawn for o in each for word in suffixes).most_common(1)
+    ((name, times),) = Counter(offer.name + word for offer in offered for word in suffixes).most_common(1)
     if times > 1:
         raise ParameterError(f"ensembles may not use the name {name!r}, which is that of another candidate")
     if eta > 0:  # more members have less of it, so that none is left aside for what left-out errors say of fewer
-        drawn = [[offer] for family in drawn for offer in family]
-    path, metrics = read_ridges(ridges, rows), metrics_of(sample)
+        drawn = [[offer] for offer in offered]
+    path = read_ridges(ridges, rows)
+    may_grow = isinstance(ridges, str)
+    metrics = metrics_of(sample)
     known: dict[str, Json] = {**together(noise_of_targets(rows))} if groups is None else {"n_groups": rows.n_units}
     aggregations = affordable(_AGGREGATIONS[: 3 if truth("weighted", weighted) else 1], rows.n_samples)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RidgePathWarning)  # the search below has a finer path and says the same
-        choice = choose_ensemble(rows, drawn, aggregations, None if isinstance(ridges, str) else path, "ensemble")
+        choice = choose_ensemble(rows, drawn, aggregations, None if may_grow else path, "ensemble")
+    said = list[SubridgeWarning | None]()
 
     def judged(trials: list[Trial]) -> list[Judged]:
-        offer, found, k = trials[0].offer, list[Judged](), trials[0].offer.plan.n_members
+        offer = trials[0].offer
         sizes = offer.plan.subset_sizes
-        own_noise = given[offer.name].readout_noise if offer.name in given else np.full(k, eta)
-        pilot, mean = factorise_pilot(rows, offer.plan), Ensemble(offer.plan, np.zeros(k), own_noise)
-        seen = pilot.with_constant() if own_noise.any() else pilot
-        ((_, table),) = search_ridges(seen, mean, path, said, may_grow=isinstance(ridges, str))
-        chosen, present = choose_ridges(pilot, table, planned), float(table.losses[table.best])
-        curve = forecast_curve(pilot, mean, planned, chosen)
+        noise = noises.get(offer.name, np.full(len(sizes), eta))
+        mean = Ensemble(offer.plan, np.zeros(len(sizes)), noise)
+        pilot = factorise_pilot(rows, offer.plan)
+        seen = pilot.with_constant() if noise.any() else pilot
+        ((_, table),) = search_ridges(seen, mean, path, said, may_grow=may_grow)
+        present = float(table.losses[table.best])
+        curve = forecast_curve(pilot, mean, planned, choose_ridges(pilot, table, planned))
         if offer.strategy == "single" and groups is None:
             said.extend(doubts(pilot, curve))
+        found = []
         for trial in trials:
+            aggregation = trial.ensemble.aggregation
             ridge, weights, error = trial.ensemble.ridge, trial.weights, trial.error
-            if own_noise.any():  # left-out rows do not show it, and it asks for other ridges and weights
-                own = table.weighted(trial.ensemble.aggregation)
+            if noise.any():  # left-out rows do not show it, and it asks for other ridges and weights
+                own = table.weighted(aggregation)
                 ridge, weights, error = own.ridges[own.best], own.weights[own.best], float(own.losses[own.best])
             # Weights change the error of the same members now; the change to another size is that of their mean.
             factor = error / present if present > 0 else 1.0
             moved = curve._replace(error=curve.error * factor, standard_error=curve.standard_error * factor)
-            tuned = replace(mean, ridge=ridge, aggregation=trial.ensemble.aggregation)
             columns: dict[str, float | str] = {
                 "in_reach": bool(moved.in_reach[0]),
                 "is_bound": bool(moved.is_bound[0]),
                 "ridge": float(ridge[0]),
-                "n_members": k,
+                "n_members": len(sizes),
                 "strategy": offer.strategy,
                 "fraction_spread": offer.fraction_spread,
                 "subset_fraction": float(sizes.mean() / offer.plan.n_features),
-                "aggregation": tuned.aggregation.name,
+                "aggregation": aggregation.name,
                 "effective_members": float(weights.sum() ** 2 / max((weights**2).sum(), 1e-300)),
                 "nearest_threshold": float(min(sizes / size, key=lambda ratio: abs(np.log(ratio)))),
                 "pilot_prediction_error": error,
             }
             for metric in metrics:
-                if tuned.aggregation.is_mean or not metric.of_votes:
+                if aggregation.is_mean or not metric.of_votes:
                     values = metric.variables(sample, pilot, moved, level)
                     columns |= {name: float(value[0]) for name, value in values.items()}
-            found.append(Judged(trial, tuned, weights, columns))
+            found.append(Judged(trial, replace(mean, ridge=ridge, aggregation=aggregation), weights, columns))
         return found
 
     tried = [list(trials) for _, trials in groupby(choice.trials, key=lambda trial: trial.offer)]
     judgements = [each for found in side_by_side(judged, tried) for each in found]
     powers = rows.unit_sums((rows.centred_targets[0] ** 2).sum(axis=0))
     is_heavy = bool(powers.max() > max(_HEAVY, _HEAVY_SQUARE / len(powers)) * powers.sum())
-    ranked = _ranked(judgements, is_present=bool(planned[0] == rows.n_samples), can_be_sure=not is_heavy)
+    ranked = _ranked(judgements, is_present=size == rows.n_samples, can_be_sure=not is_heavy)
     warn_once(said)
     attributes: dict[str, Json] = {
-        "n_samples": float(planned[0]),
+        "n_samples": float(size),
         "reference": choice.trials[0].name,
         "level": level,
         "readout_noise": eta,
         "standardised": int(standardise),
-        "ridges": "auto" if isinstance(ridges, str) else np.asarray(path).tolist(),
+        "ridges": "auto" if may_grow else np.asarray(path).tolist(),
     }
+    attributes |= sample.attributes() | known
     names = max((each.columns for each in ranked), key=len)
     table = xarray.Dataset(
         {name: ("candidate", np.array([each.columns.get(name, np.nan) for each in ranked])) for name in names},
         {"candidate": [each.trial.name for each in ranked]},
-        result_attributes(
-            "advice",
-            1,
-            "Ridge ensembles ranked by the errors forecast for them.",
-            **(attributes | sample.attributes() | known),
-        ),
+        result_attributes("advice", 1, "Ridge ensembles ranked by the errors forecast for them.", **attributes),
     )
     tuned = {each.trial.name: each.ensemble for each in ranked}
     return Advice(table, reasons(table), tuned, {each.trial.name: each.weights for each in ranked})
@@ -373,6 +376,7 @@ class Judged(NamedTuple):
     columns: dict[str, float | str]  # of the table
 
 
+@np.errstate(invalid="ignore")
 def _ranked(found: Sequence[Judged], *, is_present: bool, can_be_sure: bool) -> list[Judged]:
     """Candidates in the order of advice, with their gains over the first, which is the reference.
 
@@ -382,30 +386,29 @@ def _ranked(found: Sequence[Judged], *, is_present: bool, can_be_sure: bool) -> 
     single label carries much of their variance: rows like it decide which error is smaller, and the pilot has one. The
     rest is ranked by the upper bound of the error, those known only by a bound last.
     """
-    reference, places = found[0], dict[str, tuple[bool, bool, float]]()
-    present, forecast = (float(reference.columns[name]) for name in ("pilot_prediction_error", "prediction_error"))
+    of_trials = [(each.error, each.gain, each.standard_error, each.needed) for each, *_ in found]
+    left_out, leads, noise, needed = np.array(of_trials).T
+    present, forecast, upper = (
+        np.array([float(each.columns[name]) for each in found])
+        for name in ("pilot_prediction_error", "prediction_error", "prediction_error_upper")
+    )
+    known = np.array([bool(each.columns["in_reach"]) and not each.columns["is_bound"] for each in found])
     # Readout noise adds to an error what left-out rows do not show.
-    leads = [each.trial.gain + each.trial.error - float(each.columns["pilot_prediction_error"]) for each in found]
-    leads = [lead + present - reference.trial.error for lead in leads]
-    sure = [
-        lead > each.trial.needed * each.trial.standard_error + _ROUNDING * reference.trial.error
-        for each, lead in zip(found, leads, strict=True)
-    ]
-    taken = max(range(len(found)), key=lambda place: leads[place] if sure[place] else 0.0)
-    known = [bool(each.columns["in_reach"]) and not each.columns["is_bound"] for each in found]
-    for place, (each, lead) in enumerate(zip(found, leads, strict=True)):
-        columns, share = each.columns, lead / (present or 1.0)
-        gain = 1 - float(columns["prediction_error"]) / (forecast or np.nan)
-        error = float(np.hypot(each.trial.standard_error / (present or 1.0), 0.5 * (gain - share)))
-        is_better = sure[place] and (
-            is_present or (can_be_sure and known[place] and known[0] and gain > each.trial.needed * error)
-        )
-        columns |= {"gain": gain, "gain_standard_error": error if place else 0.0, "surely_better": is_better}
-        upper = np.nan_to_num(float(columns["prediction_error_upper"]), nan=np.inf)
-        places[each.trial.name] = (True, not known[place], float(f"{upper:.9e}"))  # ties stay in order
-    first = found[taken if found[taken].columns["surely_better"] else 0]
-    places[first.trial.name] = (False, False, 0.0)
-    return sorted(found, key=lambda each: places[each.trial.name])
+    leads = leads + left_out - present + present[0] - left_out[0]
+    sure = leads > needed * noise + _ROUNDING * left_out[0]
+    scale = present[0] or 1.0
+    gain = 1 - forecast / (forecast[0] or np.nan)
+    error = np.hypot(noise / scale, 0.5 * (gain - leads / scale))
+    is_better = sure & (is_present | (can_be_sure & known[0] & known & (gain > needed * error)))
+    error[0] = 0.0
+    taken = int(np.argmax(np.where(sure, leads, 0.0)))
+    first = taken if is_better[taken] else 0
+    for place, each in enumerate(found):
+        own = {"gain": gain[place], "gain_standard_error": error[place], "surely_better": is_better[place]}
+        each.columns.update(own)
+    bounds = [float(f"{each:.9e}") for each in np.nan_to_num(upper, nan=np.inf)]  # ties stay in order
+    order = sorted(range(len(found)), key=lambda place: (place != first, not known[place], bounds[place]))
+    return [found[place] for place in order]
 
 
 def _path_to_search(table: xarray.Dataset) -> list[float] | Literal[False] | None:
