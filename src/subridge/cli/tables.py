@@ -10,7 +10,7 @@ import click
 import subridge as sr
 from subridge.cli import options as shared
 from subridge.cli.messages import cleaned, with_flags
-from subridge.cli.options import Options, member_counts, numbers, sizes
+from subridge.cli.options import Options, numbers, sizes
 from subridge.cli.show import WIDTH, busy, deliver, print_table, say
 from subridge.model.errors import ParameterError, counted
 from subridge.results.numbers import plain, unit_of
@@ -187,7 +187,7 @@ def _show_metric(title: str, curves: "xr.Dataset", metric: str) -> None:
 @click.command(short_help="Which ensemble for your data, at a planned size, and why.")
 @table_options
 @click.option("--n-samples", type=click.IntRange(2, 10**14), help="planned number of samples; default the rows of DATA")
-@click.option("--n-members", type=member_counts, default="2,4,8,16", help="k to try")
+@click.option("--n-members", type=sizes, default="2,4,8,16", help="k to try")
 @click.option("--fraction-spreads", type=numbers, default="0,0.75", help="0: equal subsets")
 @shared.number_option("--readout-noise", 0.0, "η of every member")
 @click.option("--weighted/--no-weighted", default=True, help="also try fitted weights of members, or equal ones alone")

@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 import xarray
@@ -51,6 +51,9 @@ SCALER = "StandardScaler(with_mean=False)"  # sparse columns and fits without in
 _AGGREGATIONS: tuple[Aggregation, ...] = (Mean(), Scaled(), Free())
 _ROWS = 12  # of the table in a notebook
 _ROUNDING = 1e-9  # relative; candidates that differ by less are the same
+
+# A candidate at its ridge, with readout noise, and its columns of the table.
+Judged: TypeAlias = tuple[Trial, dict[str, float | str]]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -339,7 +342,8 @@ def advise(
                 if aggregation.is_mean or not metric.of_votes:
                     values = metric.variables(sample, pilot, moved, level)
                     columns |= {name: float(value[0]) for name, value in values.items()}
-            found.append(Judged(trial, replace(mean, ridge=ridge, aggregation=aggregation), weights, columns))
+            ensemble = replace(mean, ridge=ridge, aggregation=aggregation)
+            found.append((replace(trial, ensemble=ensemble, weights=weights), columns))
         return found
 
     tried = [list(trials) for _, trials in groupby(choice.trials, key=lambda trial: trial.offer)]
@@ -357,23 +361,14 @@ def advise(
         "ridges": "auto" if may_grow else np.asarray(path).tolist(),
     }
     attributes |= sample.attributes() | known
-    names = max((each.columns for each in ranked), key=len)
+    names = max((columns for _, columns in ranked), key=len)
     table = xarray.Dataset(
-        {name: ("candidate", np.array([each.columns.get(name, np.nan) for each in ranked])) for name in names},
-        {"candidate": [each.trial.name for each in ranked]},
+        {name: ("candidate", np.array([columns.get(name, np.nan) for _, columns in ranked])) for name in names},
+        {"candidate": [trial.name for trial, _ in ranked]},
         result_attributes("advice", 1, "Ridge ensembles ranked by the errors forecast for them.", **attributes),
     )
-    tuned = {each.trial.name: each.ensemble for each in ranked}
-    return Advice(table, reasons(table), tuned, {each.trial.name: each.weights for each in ranked})
-
-
-class Judged(NamedTuple):
-    """A candidate at the pilot's size and forecast at the planned one."""
-
-    trial: Trial
-    ensemble: Ensemble  # at its ridge, with readout noise
-    weights: FloatArray  # of the members, fitted to the pilot, shape (k,)
-    columns: dict[str, float | str]  # of the table
+    tuned = {trial.name: trial.ensemble for trial, _ in ranked}
+    return Advice(table, reasons(table), tuned, {trial.name: trial.weights for trial, _ in ranked})
 
 
 @np.errstate(invalid="ignore")
@@ -386,13 +381,13 @@ def _ranked(found: Sequence[Judged], *, is_present: bool, can_be_sure: bool) -> 
     single label carries much of their variance: rows like it decide which error is smaller, and the pilot has one. The
     rest is ranked by the upper bound of the error, those known only by a bound last.
     """
-    of_trials = [(each.error, each.gain, each.standard_error, each.needed) for each, *_ in found]
+    of_trials = [(each.error, each.gain, each.standard_error, each.needed) for each, _ in found]
     left_out, leads, noise, needed = np.array(of_trials).T
     present, forecast, upper = (
-        np.array([float(each.columns[name]) for each in found])
+        np.array([float(columns[name]) for _, columns in found])
         for name in ("pilot_prediction_error", "prediction_error", "prediction_error_upper")
     )
-    known = np.array([bool(each.columns["in_reach"]) and not each.columns["is_bound"] for each in found])
+    known = np.array([bool(columns["in_reach"]) and not columns["is_bound"] for _, columns in found])
     # Readout noise adds to an error what left-out rows do not show.
     leads = leads + left_out - present + present[0] - left_out[0]
     sure = leads > needed * noise + _ROUNDING * left_out[0]
@@ -403,9 +398,8 @@ def _ranked(found: Sequence[Judged], *, is_present: bool, can_be_sure: bool) -> 
     error[0] = 0.0
     taken = int(np.argmax(np.where(sure, leads, 0.0)))
     first = taken if is_better[taken] else 0
-    for place, each in enumerate(found):
-        own = {"gain": gain[place], "gain_standard_error": error[place], "surely_better": is_better[place]}
-        each.columns.update(own)
+    for place, (_, columns) in enumerate(found):
+        columns |= {"gain": gain[place], "gain_standard_error": error[place], "surely_better": is_better[place]}
     bounds = [float(f"{each:.9e}") for each in np.nan_to_num(upper, nan=np.inf)]  # ties stay in order
     order = sorted(range(len(found)), key=lambda place: (place != first, not known[place], bounds[place]))
     return [found[place] for place in order]

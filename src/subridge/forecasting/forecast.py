@@ -369,7 +369,7 @@ def samples_needed(
     asked = limits.copy(data=np.broadcast_to(wanted, limits.shape))
     told = curves if per_target else curves.attrs
     noise = [told[f"label_noise{end}"] ** 2 for end in _ENDS]
-    along = {"kwargs": {"sizes": sizes}, "input_core_dims": [["n_samples"], []], "vectorize": True}
+    along: dict[str, Any] = {"kwargs": {"sizes": sizes}, "input_core_dims": [["n_samples"], []], "vectorize": True}
     errors = [curves[f"prediction_error{end}"] for end in _ENDS]
     found = [xarray.apply_ufunc(_crossing, each, asked, **along) for each in errors]
     is_known = np.isfinite(found[0])

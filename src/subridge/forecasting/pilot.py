@@ -3,7 +3,6 @@
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -17,7 +16,7 @@ from sklearn.utils import check_array
 
 from subridge.arrays.machine import blas_threads
 from subridge.arrays.namespace import is_sparse
-from subridge.arrays.types import ArrayLike, BoolArray, FloatArray, IntArray, Json, MatrixLike, Seed, SparseMatrix
+from subridge.arrays.types import ArrayLike, FloatArray, IntArray, Json, MatrixLike, Seed, SparseMatrix
 from subridge.datasets.tables.columns import require
 from subridge.datasets.tables.targets import LEAST_ROWS, TargetLike, Task, missing_targets, read_target, target_rows
 from subridge.model.checks import (
@@ -59,7 +58,8 @@ _MOST_WORKERS = 8  # each holds the factors of one ensemble, as large as the dat
 
 Work = TypeVar("Work")
 Result = TypeVar("Result")
-_listener: ContextVar[Callable[[int, int], None] | None] = ContextVar("listener", default=None)
+# If set, it is called with the number of tasks done and of all, after each of them.
+listener: ContextVar[Callable[[int, int], None] | None] = ContextVar("listener", default=None)
 
 
 @dataclass(frozen=True, eq=False)
@@ -129,12 +129,13 @@ def read_sample(
     targets = target_rows(target, task)
     if targets.class_names is None and targets.notes:
         warnings.warn(ClassCodesWarning(f"y: {'; '.join(targets.notes)}"), stacklevel=3)
-    together, labels = None, targets.rows
+    together = None
+    labels = targets.rows
     if groups is not None:
         together = left_out_groups(groups, n)
     else:
         kept = _without_copies(table, labels)
-        if copies := n - int(kept.sum()):
+        if copies := n - len(kept):
             what = agreeing(copies, "is a copy of another", "are copies of others")
             warnings.warn(
                 f"{copies:,} of {counted(n, 'row')} {what}, label included; leaving one of them out leaves its label "
@@ -142,7 +143,8 @@ def read_sample(
                 CopiedRowsWarning,
                 stacklevel=3,
             )
-            table, labels = table[np.flatnonzero(kept)], labels[:, kept]
+            table = table[kept]
+            labels = labels[:, kept]
     rows = training_rows(table, labels, None, fit_intercept, together)
     centred = rows.centred_targets[0]
     is_small = centred.any() and float((centred**2).sum()) < _SMALLEST
@@ -173,22 +175,22 @@ def _read_features(X: MatrixLike) -> FloatArray | SparseMatrix:
     return table
 
 
-def _without_copies(table: FloatArray | SparseMatrix, targets: FloatArray) -> BoolArray:
-    """Which rows to keep, shape (n,): copies are dropped where equal rows cannot be a coincidence.
+def _without_copies(table: FloatArray | SparseMatrix, targets: FloatArray) -> IntArray:
+    """Numbers of the rows to keep: copies are dropped where equal rows cannot be a coincidence.
 
     They cannot where rows with the same features always have the same label, and either the label or a feature hardly
     ever repeats in the other rows, or there are more features than rows.
     """
-    n, dense = table.shape[0], table.toarray() if is_sparse(table) else np.asarray(table)
-    first, everything = np.zeros(n, dtype=bool), np.ones(n, dtype=bool)
-    if any(len(np.unique(column)) == n for column in dense[:, :_LOOKED_AT].T):  # no row repeats
+    dense = table.toarray() if is_sparse(table) else np.asarray(table)
+    everything = np.arange(len(dense))
+    if any(len(np.unique(column)) == len(dense) for column in dense[:, :_LOOKED_AT].T):  # no row repeats
         return everything
     both = np.column_stack([dense, targets.T])
-    first[np.unique(both, axis=0, return_index=True)[1]] = True
-    distinct = int(first.sum())
+    _, first = np.unique(both, axis=0, return_index=True)
+    distinct = len(first)
     has_one_label = len(np.unique(dense, axis=0)) == distinct
-    is_rare = table.shape[1] >= distinct or any(2 * len(np.unique(column)) > distinct for column in both.T)
-    return first if has_one_label and is_rare and distinct >= LEAST_ROWS else everything
+    is_rare = dense.shape[1] >= distinct or any(2 * len(np.unique(column)) > distinct for column in both.T)
+    return np.sort(first) if has_one_label and is_rare and distinct >= LEAST_ROWS else everything
 
 
 def read_sizes(name: str, n_samples: Any) -> FloatArray:
@@ -211,7 +213,8 @@ def read_ensembles(ensembles: Mapping[str, Ensemble], n_features: int, seed: See
         name = f"ensembles[{key!r}]"
         of_kind(name, ensemble, Ensemble)
         refuse_row_fractions(ensemble, "a forecast from rows")
-        subsets, aggregation = ensemble.subsets, ensemble.aggregation
+        aggregation = ensemble.aggregation
+        subsets = ensemble.subsets
         plan = subsets.draw(n_features, stream(seed)) if isinstance(subsets, Strategy) else ensemble.plan
         if plan.n_features != n_features:
             raise SubsetError(f"{name} is a plan for {counted(plan.n_features, 'feature')}, but X has {n_features}")
@@ -238,13 +241,17 @@ def refuse_large_pilots(rows: TrainingRows, plans: Sequence[SubsetPlan], n_sizes
     If targets are judged one by one, at so many sizes, results are held for each, and few left-out errors.
     """
     C, n = rows.targets.shape
-    factors = [int(np.minimum(plan.subset_sizes, n).sum()) * n for plan in plans]
-    # Of left-out errors, their products, and parts of both.
-    tables = [_TABLES * max(_TABLE, plan.n_members * (1 if n_sizes else C) * n) for plan in plans]
-    held = sorted((sum(each) for each in zip(factors, tables, strict=True)), reverse=True)[: workers_for(len(plans))]
-    results = C * sum(n_sizes * (_RESULTS + 2 * plan.n_members) for plan in plans)
+    at_once = 1 if n_sizes else C
+    held = []
+    results = 0
+    for plan in plans:
+        factors = n * int(np.minimum(plan.subset_sizes, n).sum())
+        # Of left-out errors, their products, and parts of both.
+        held.append(factors + _TABLES * max(_TABLE, n * at_once * plan.n_members))
+        results += C * n_sizes * (_RESULTS + 2 * plan.n_members)
+    largest = sum(sorted(held)[-workers_for(len(plans)) :])
     # The features are copied five times, the targets eight times.
-    needed = 8.0 * (n * (5 * len(rows.feature_means) + 8 * C) + sum(held) + results)
+    needed = 8.0 * (n * (5 * len(rows.feature_means) + 8 * C) + largest + results)
     remedy = "take fewer rows or features, or fewer and smaller members"
     refuse_beyond_memory(f"a pilot of {counted(n, 'row')} in {counted(len(plans), 'ensemble')}", needed, remedy)
 
@@ -387,22 +394,6 @@ def _noise(fit: MemberFit, freedom: int, y: FloatArray) -> FloatArray:
     return np.stack([mean, lower / own, upper * own])
 
 
-@contextmanager
-def told_of_progress(listener: Callable[[int, int], None]) -> Iterator[None]:
-    """Within it, `listener` is called with the number of tasks done and of all, after each of them.
-
-    >>> with told_of_progress(lambda done, total: print(done, "of", total)):
-    ...     side_by_side(abs, [-1])
-    1 of 1
-    [1]
-    """
-    token = _listener.set(listener)
-    try:
-        yield
-    finally:
-        _listener.reset(token)
-
-
 def workers_for(n_tasks: int) -> int:
     """Threads for so many tasks."""
     from joblib import cpu_count  # takes a while
@@ -415,16 +406,18 @@ def side_by_side(work: Callable[[Work], Result], tasks: Iterable[Work]) -> list[
 
     Ensembles are independent and their matrices small: one core for each is faster than all cores on one.
     """
-    tasks, listener, results = list(tasks), _listener.get(), list[Result]()
+    tasks = list(tasks)
+    results = []
+    tell = listener.get()
     workers = workers_for(len(tasks))
     with (
         blas_threads(1 if workers > 1 else None),
         ThreadPoolExecutor(workers) as pool,
-        LateBar("ensembles", len(tasks), show=listener is None) as bar,
+        LateBar("ensembles", len(tasks), show=tell is None) as bar,
     ):
         for result in pool.map(work, tasks):
             results.append(result)
             bar.move(1)
-            if listener is not None:
-                listener(len(results), len(tasks))
+            if tell is not None:
+                tell(len(results), len(tasks))
     return results

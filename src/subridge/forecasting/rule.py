@@ -13,6 +13,7 @@ the search for a ridge and the curve of an ensemble to its standard error.
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -67,7 +68,8 @@ def matched_penalties(spectrum: FloatArray, n: int, room: int, sizes: FloatArray
     """
     if not len(spectrum):  # constant columns: the mean is predicted, whatever the penalty
         return penalties.astype(float)
-    spare, finite = room - len(spectrum), np.isfinite(sizes)  # directions of the rows that the member cannot fit
+    spare = room - len(spectrum)  # directions of the rows that the member cannot fit
+    finite = np.isfinite(sizes)
     wanted = np.where(finite, sizes, n) - (n - room)
 
     def falls_short(log_p: FloatArray) -> BoolArray:
@@ -82,7 +84,8 @@ def matched_penalties(spectrum: FloatArray, n: int, room: int, sizes: FloatArray
     for _ in range(_HALVINGS):
         middle = 0.5 * (low + high)
         short = falls_short(middle)
-        low, high = np.where(short, middle, low), np.where(short, high, middle)
+        low = np.where(short, middle, low)
+        high = np.where(short, high, middle)
     return np.where(sizes == n, penalties, np.where(has_root, np.exp(0.5 * (low + high)), 0.0))
 
 
@@ -187,10 +190,12 @@ def at_pilot(pilot: Pilot, ensemble: Ensemble, ridges: FloatArray) -> AtPilot:
     Fitted weights need a pilot with a constant predictor.
     """
     ridges = np.broadcast_to(ridges.reshape(len(ridges), -1), (len(ridges), len(ensemble.ridge)))
-    penalties, noise = pilot.penalties(ridges), np.zeros(ridges.shape)
+    penalties = pilot.penalties(ridges)
+    noise = np.zeros(ridges.shape)
     if ensemble.readout_noise.any():
-        alone = [variance_shares([fit], penalties[:, [r]])[:, 0, 0] for r, fit in enumerate(pilot.members)]
-        noise = _readout_noise(pilot, ensemble, np.stack(alone[: ridges.shape[1]], axis=1))
+        members = pilot.members[: ridges.shape[1]]
+        alone = [variance_shares([fit], penalties[:, [r]])[:, 0, 0] for r, fit in enumerate(members)]
+        noise = _readout_noise(pilot, ensemble, np.stack(alone, axis=1))
     pairs = np.concatenate([block.pairs for block in pilot.left_out(penalties)])
     penalties, noise = (np.repeat(each, pilot.n_judged, axis=0) for each in (penalties, noise))
     moments = _moments(pilot, penalties, pairs, noise)
@@ -205,28 +210,34 @@ def search_ridges(
     A path that may grow is extended as that of the estimators is, and then made finer. A warning where the error still
     falls at an end is added to `said`.
     """
-    start, everything = ensemble.ridge[None] if path is None else path, np.arange(pilot.n_judged)
+    start = ensemble.ridge[None] if path is None else path
+    everything = np.arange(pilot.n_judged)
     spreads = (pilot.targets**2).reshape(len(everything), -1).sum(axis=1) / pilot.rows.total_weight
 
     def outcomes(ridges: FloatArray, some: IntArray) -> list[Outcome[AtPilot]]:
-        table, L = at_pilot(pilot.of(some), ensemble, ridges), len(ridges)
-        lines = zip(table.losses.reshape(L, -1).T, spreads[some].tolist(), strict=True)
+        table = at_pilot(pilot.of(some), ensemble, ridges)
+        L = len(ridges)
         return [
-            outcome_of(table, last_least(each[None]), L, spread, lambda place, each=each: (each[place[0]], 0.0))
-            for each, spread in lines
+            outcome_of(table, last_least(each[None]), L, spread, partial(_at, each))
+            for each, spread in zip(table.losses.reshape(L, -1).T, spreads[some], strict=True)
         ]
 
-    if may_grow:
-        searched = extended_searches(start, outcomes, len(everything))
-    else:
-        searched = [(start, outcome) for outcome in outcomes(start, everything)]
-        yield everything, searched[0][1].found
+    if not may_grow:
+        judged = outcomes(start, everything)
+        said.extend(ridge_at_end(start, each.end, each.is_falling) for each in judged)
+        yield everything, judged[0].found
+        return
+    searched = extended_searches(start, outcomes, len(everything))
     said.extend(ridge_at_end(each, outcome.end, outcome.is_falling) for each, outcome in searched)
-    ends = np.array([(each[0], each[-1], len(each)) for each, _ in searched if may_grow]).reshape(-1, 3)
+    ends = np.array([(each[0], each[-1], len(each)) for each, _ in searched])
     for low, high, length in np.unique(ends, axis=0):
         some = np.flatnonzero((ends == (low, high, length)).all(axis=1))
         fine = np.geomspace(low, high, RULE.path_steps * (int(length) - 1) + 1)
         yield some, at_pilot(pilot.of(some), ensemble, fine)
+
+
+def _at(losses: FloatArray, place: IntArray) -> tuple[float, float]:
+    return float(losses[place[0]]), 0.0
 
 
 def last_least(losses: FloatArray) -> IntArray:
@@ -247,13 +258,14 @@ class Chosen(NamedTuple):
 
 def choose_ridges(pilot: Pilot, table: AtPilot, sizes: FloatArray) -> Chosen:
     """Choose a ridge from a table, for each size and each target that is judged."""
-    L, reached = len(table.ridges), pilot.reach(table.ridges).min(axis=1) >= sizes[:, None]
-    known = table.losses - (table.weights**2 * table.noise).sum(axis=1)
-    losses, known = (each.reshape(L, -1).T for each in (table.losses, known))  # (C, L)
-    offered = np.where(reached, losses[:, None, :], np.inf)
-    best, least = (last_least(each) for each in (offered, losses[:, None, :]))
+    reached = pilot.reach(table.ridges).min(axis=1) >= sizes[:, None]
+    L = len(table.ridges)
+    losses = table.losses.reshape(L, -1).T[:, None, :]  # (C, 1, L)
+    offered = np.where(reached, losses, np.inf)
+    best = last_least(offered)
     first = np.argmax(np.isfinite(offered), axis=-1)
-    errors = (np.take_along_axis(known, each, axis=1) for each in (best, least))
+    known = table.losses - (table.weights**2 * table.noise).sum(axis=1)
+    errors = (np.take_along_axis(known.reshape(L, -1).T, each, axis=1) for each in (best, last_least(losses)))
     return Chosen(table.ridges[best], (first > 0) & (best == first), *errors)
 
 
@@ -267,7 +279,8 @@ def search_and_choose(
     may_grow: bool,
 ) -> Chosen:
     """Choose ridges as `search_ridges` finds them, for parts of the targets whose tables fit into memory."""
-    seen, parts = pilot.with_constant() if ensemble.aggregation.fits_weights else pilot, []
+    seen = pilot.with_constant() if ensemble.aggregation.fits_weights else pilot
+    parts = []
     most = 1 if path is None else RULE.path_steps * len(path)
     for part in seen.parts(np.arange(pilot.n_judged), most):
         for some, table in search_ridges(seen.of(part), ensemble, path, said, may_grow=may_grow):
@@ -445,13 +458,14 @@ def design_effects(block: LeftOut) -> FloatArray:
     between the limits (JCGM 100:2008, 4.3.7) is 1/√3 of its width away from an end, root mean square, and that is part
     of the standard error.
     """
-    pilot, effects = block.pilot, np.ones(block.penalties.shape)
-    for r, fit in enumerate(pilot.members):
+    rows = block.pilot.rows
+    effects = np.ones(block.penalties.shape)
+    for r, fit in enumerate(block.pilot.members):
         for t, gain in enumerate(fit.hat_gains(block.penalties[:, r])):
             pulls = fit.left * block.errors[t, r][:, None, :]  # (C, ρ, n)
-            together, alone = ((each**2).sum(axis=(0, 2)) for each in (pilot.rows.unit_sums(pulls), pulls))
-            effects[t, r] = (gain @ together) / max(float(gain @ alone), TINY)
-    sizes = pilot.rows.unit_sums(np.ones(pilot.rows.n_samples))
+            together, alone = (gain @ (each**2).sum(axis=(0, 2)) for each in (rows.unit_sums(pulls), pulls))
+            effects[t, r] = together / max(alone, TINY)
+    sizes = rows.unit_sums(np.ones(rows.n_samples))
     return np.clip(effects, 1.0, float((sizes**2).sum() / sizes.sum()))
 
 
@@ -461,20 +475,23 @@ def doubts(pilot: Pilot, curve: Curve) -> list[SubridgeWarning | None]:
     If targets are judged one by one, some of them stand for all, together at the median of all ridges and weights.
     """
     some = replace(pilot.of(pilot.parts(np.arange(pilot.n_judged), 1)[0]), per_target=False)
-    firsts = (each[..., 0, :].reshape(-1, each.shape[-1]) for each in (curve.ridges, curve.weights))
-    ridges, weights = (np.median(each, axis=0) for each in firsts)
-    rows, (block,) = some.rows, some.left_out(some.penalties(ridges[None]))
-    members = zip(some.members, block.penalties.T, strict=True)
-    leverages = (
-        np.concatenate([fit.hat_gains(p) @ fit.left**2 for fit, p in members]) + rows.fit_intercept / rows.n_samples
+    rows = some.rows
+    ridges, weights = (
+        np.median(each[..., 0, :].reshape(-1, each.shape[-1]), axis=0) for each in (curve.ridges, curve.weights)
     )
-    top, is_usual = float(leverages.max()), float(np.median(leverages)) < 1 - _DOMINANT
+    (block,) = some.left_out(some.penalties(ridges[None]))
     mixed = np.einsum("k,kcn->cn", weights, block.errors[0]) + (1 - weights.sum()) * rows.deviations
-    dominant = DominantRowsWarning(
-        f"few rows dominate this pilot: the most influential one has leverage {top:.2f}; look for rare columns and "
-        "outliers in X"
-    )
-    return [dominant if top > _DOMINANT and is_usual else None, correlated_rows(mixed, rows)]
+    said = [correlated_rows(mixed, rows)]
+    found = [fit.hat_gains(p) @ fit.left**2 for fit, p in zip(some.members, block.penalties.T, strict=True)]
+    leverages = np.concatenate(found) + rows.fit_intercept / rows.n_samples
+    top = float(leverages.max())
+    if top > _DOMINANT and np.median(leverages) < 1 - _DOMINANT:
+        dominant = DominantRowsWarning(
+            f"few rows dominate this pilot: the most influential one has leverage {top:.2f}; look for rare columns and "
+            "outliers in X"
+        )
+        said.insert(0, dominant)
+    return said
 
 
 # -- the standard error ---------------------------------------------------------------------------
@@ -485,9 +502,10 @@ def left_out_parts(block: LeftOut, weights: FloatArray, ratio: FloatArray) -> Fl
 
     Weights have shape (t, k), `ratio` has (t, k, k).
     """
-    rows, (t, k, C, n) = block.pilot.rows, block.errors.shape
+    rows = block.pilot.rows
     form = weights[:, :, None] * weights[:, None, :] * np.where(np.isfinite(ratio), ratio, 0.0)
-    mixed = (form @ block.errors.reshape(t, k, C * n)).reshape(block.errors.shape)
+    flat = block.errors.reshape(*weights.shape, -1)
+    mixed = (form @ flat).reshape(block.errors.shape)
     own = (block.errors * mixed).sum(axis=(1, 2))  # of every row, (t, n)
     if isinstance(rows, MomentRows):
         return np.asarray(_parts_of_batches(rows, block, weights) * own.mean(axis=1, keepdims=True))
@@ -508,11 +526,13 @@ def _parts_of_batches(rows: MomentRows, block: LeftOut, weights: FloatArray) -> 
 
     It is that of the weighted sum at the pilot's own size, whatever the size that is forecast.
     """
-    plan, C = block.pilot.plan, len(rows.targets)
-    k, shares = plan.n_members, np.array([each.total_weight for each in rows.batches]) / rows.total_weight
+    plan = block.pilot.plan
+    k = plan.n_members
     paths = rows.paths(plan, block.penalties[:, :k] / plan.subset_sizes)
-    found = [rows.batch_squares(paths, np.full(k, t), np.tile(each[:k], (C, 1))) for t, each in enumerate(weights)]
-    sums = np.stack(found)
+    sums = np.empty((len(weights), len(rows.batches)))
+    for t, own in enumerate(weights[:, :k]):
+        sums[t] = rows.batch_squares(paths, np.full(k, t), np.tile(own, (len(rows.targets), 1)))
+    shares = np.array([each.total_weight for each in rows.batches]) / rows.total_weight
     return np.asarray((sums / np.maximum(sums.sum(axis=1, keepdims=True), TINY) - shares) * len(shares))
 
 
@@ -526,18 +546,18 @@ def spread_of_means(parts: FloatArray, dimensions: FloatArray) -> tuple[FloatArr
     known badly from a small pilot: the degrees of freedom are those of the sample variance (Satterthwaite, 1946),
     n - 1 for Gaussian parts, and always less than there are dimensions.
     """
-    centred, n = parts - parts.mean(axis=1, keepdims=True), parts.shape[1]
+    n = parts.shape[1]
+    centred = parts - parts.mean(axis=1, keepdims=True)
     # Times a power of two, so that no power of the largest leaves the floats.
     centred = np.ldexp(centred, -np.frexp(abs(centred).max(axis=1, keepdims=True))[1])
     squares = centred * centred
     power, third, fourth = (each.mean(axis=1) for each in (squares, squares * centred, squares * squares))
     power = np.where(power > 0, power, np.inf)
-    freedom = 2 * n / (np.where(fourth > 0, fourth / power**2, 1.0) - (n - 3) / (n - 1))
-    return (
-        parts.std(axis=1, ddof=1) / np.sqrt(dimensions),
-        np.minimum(freedom, np.maximum(dimensions - 1, 1.0)),
-        third / power**1.5 / np.sqrt(dimensions),
-    )
+    kurtosis = np.where(fourth > 0, fourth / power**2, 1.0)
+    freedom = 2 * n / (kurtosis - (n - 3) / (n - 1))
+    root = np.sqrt(dimensions)
+    skewness = third / power**1.5 / root
+    return parts.std(axis=1, ddof=1) / root, np.minimum(freedom, np.maximum(dimensions - 1, 1.0)), skewness
 
 
 def log_widths(
@@ -555,7 +575,8 @@ def log_widths(
     of numbers with heavy tails is more often too small than too large.
     """
     relative = standard_error / np.where(error > 0, error, np.inf)
-    bend, quantile = skewness - 1.5 * relative, student.ppf(0.5 + level / 2, freedom)
+    quantile = student.ppf(0.5 + level / 2, freedom)
+    bend = skewness - 1.5 * relative
     bend = np.where(abs(bend) > 1e-6, bend, 1e-6)  # next to 0 the cubic is a line
     below, above = (3 / bend * (np.cbrt(1 + bend * (end - skewness / 6)) - 1) for end in (quantile, -quantile))
     return np.maximum(relative * below, 0.0), np.maximum(-relative * above, 0.0)
