@@ -9,6 +9,7 @@ from functools import cached_property
 from typing import Any, TypeVar
 
 import numpy as np
+import pandas as pd
 from scipy.sparse import csr_array
 from scipy.stats import chi2
 from sklearn.preprocessing import StandardScaler
@@ -195,9 +196,9 @@ def _without_copies(table: FloatArray | SparseMatrix, targets: FloatArray) -> In
 
 def read_sizes(name: str, n_samples: Any) -> FloatArray:
     """Sample sizes n′ ≥ 2, which may be infinite; shape (S,)."""
-    sizes = np.array(list(dict.fromkeys(np.atleast_1d(real_array(name, n_samples)).ravel().tolist())))
-    whole = np.isinf(sizes) | ((sizes == np.floor(sizes)) & (sizes < _MOST))
-    if not sizes.size or not whole.all() or (sizes < 2).any():
+    sizes = pd.unique(np.ravel(real_array(name, n_samples)))
+    whole = (sizes >= 2) & (np.isinf(sizes) | ((sizes == np.floor(sizes)) & (sizes < _MOST)))
+    if not sizes.size or not whole.all():
         raise ParameterError(f"{name} must be integers of at least 2 and below 1e15 (or inf), got {n_samples!r}")
     return sizes
 

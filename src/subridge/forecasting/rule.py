@@ -72,11 +72,11 @@ def matched_penalties(spectrum: FloatArray, n: int, room: int, sizes: FloatArray
     finite = np.isfinite(sizes)
     wanted = np.where(finite, sizes, n) - (n - room)
 
+    @np.errstate(over="ignore", divide="ignore")  # penalties and squares next to the smallest floats
     def falls_short(log_p: FloatArray) -> BoolArray:
-        p = np.exp(log_p)[:, None]
-        with np.errstate(over="ignore", divide="ignore"):  # penalties and squares next to the smallest floats
-            shares = 1 / (spectrum + p)
-            return np.asarray(wanted < shares @ spectrum + penalties * (shares.sum(axis=1) + spare / p[:, 0]))
+        p = np.exp(log_p)
+        shares = 1 / (spectrum + p[:, None])
+        return np.asarray(wanted < shares @ spectrum + penalties * (shares.sum(axis=1) + spare / p))
 
     high = np.log(4 * (spectrum.sum() + penalties * (len(spectrum) + spare)) / wanted + spectrum[-1])
     low = np.log(np.minimum(spectrum[0], np.where(penalties > 0, penalties, spectrum[0]))) - 60.0
@@ -124,8 +124,7 @@ def _pair_traces(members: Sequence[MemberFit], penalties: FloatArray) -> FloatAr
 
 def variance_gain(gamma: FloatArray) -> FloatArray:
     """``1/(1 - γ)``, the factor by which variance raises an error; infinite for γ ≥ 1."""
-    with np.errstate(divide="ignore"):
-        return np.asarray(1 / np.maximum(1 - gamma, 0.0))
+    return np.divide(1.0, 1 - gamma, out=np.full(gamma.shape, np.inf), where=gamma < 1)
 
 
 # -- the ridge ------------------------------------------------------------------------------------
@@ -319,12 +318,12 @@ class Curve(NamedTuple):
     before: FloatArray  # γ at the pilot's size and these penalties, (S, k, k)
     after: FloatArray  # γ at the sizes, (S, k, k)
 
+    @np.errstate(over="ignore")  # next to a threshold the upper bound is infinite
     def interval(self, level: float) -> tuple[FloatArray, FloatArray]:
         """Lower and upper bounds of the prediction error, each of shape (S,)."""
-        widths = log_widths(self.error, self.standard_error, self.freedom, self.skewness, level)
-        below, above = (RULE.interval_stretch * width for width in widths)
-        with np.errstate(over="ignore"):  # next to a threshold the upper bound is infinite
-            return self.error / np.exp(below), self.error * np.exp(above)
+        below, above = log_widths(self.error, self.standard_error, self.freedom, self.skewness, level)
+        stretch = RULE.interval_stretch
+        return self.error / np.exp(stretch * below), self.error * np.exp(stretch * above)
 
 
 def forecast_curve(pilot: Pilot, ensemble: Ensemble, sizes: FloatArray, chosen: Chosen) -> Curve:
@@ -405,21 +404,16 @@ def _transfer(block: LeftOut, ensemble: Ensemble, gamma_n: FloatArray, sizes: Fl
         scale = np.sqrt(np.diagonal(apart, axis1=1, axis2=2))
         unsure *= np.minimum(apart / np.maximum(scale[:, :, None] * scale[:, None, :], TINY), 1.0)
         all_weights = np.column_stack([weights, 1 - weights.sum(axis=1)])
-    doubt = _quadratic(weights, unsure[:, :k, :k])
+    doubt = np.einsum("tr,trs,ts->t", weights, unsure[:, :k, :k], weights)
     if has_constant:
         error = np.where((error > 0) & (doubt < error), error, np.nan)
-    raised = np.maximum(_quadratic(all_weights, 1 / (1 - before)), TINY)
+    raised = np.maximum(np.einsum("tr,trs,ts->t", all_weights, 1 / (1 - before), all_weights), TINY)
     spread, *shape = spread_of_means(left_out_parts(block, all_weights, ratio), rows.n_units / raised)
     # What weights gain by chance is as unsure as it is large.
     chance = np.subtract(error, settled.least, out=np.zeros(len(error)), where=np.isfinite(error))
     deviation = np.hypot(spread, np.hypot(doubt, chance))
     readout = (weights**2 * noise).sum(axis=1)
     return error - readout, readout, deviation, *shape, weights, effective, before[:, :k, :k], after[:, :k, :k]
-
-
-def _quadratic(weights: FloatArray, pairs: FloatArray) -> FloatArray:
-    """``Σ_rs w_r w_s A_rs`` for weights (t, k) and pairs (t, k, k)."""
-    return np.asarray(np.einsum("tr,trs,ts->t", weights, pairs, weights))
 
 
 def _readout_noise(pilot: Pilot, ensemble: Ensemble, gamma: FloatArray) -> FloatArray:

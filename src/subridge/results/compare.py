@@ -144,14 +144,16 @@ def _on_grid(theory: Risk | xarray.DataArray | ArrayLike, mean: xarray.DataArray
         ) from error
 
 
+@np.errstate(divide="ignore", invalid="ignore")
 def _along_curve(
     risk: xarray.DataArray, deviation: xarray.DataArray, judged: xarray.DataArray
 ) -> tuple[xarray.DataArray, xarray.DataArray]:
     """Correlation of the points of each curve, and z of the curve's mean deviation over judged points."""
-    other, keep = {"n_samples": "other_n_samples"}, judged.astype(float)
-    covariance = xarray.cov(risk, risk.rename(other), dim="trial")
+    other = {"n_samples": "other_n_samples"}
+    beside = risk.rename(other)
+    keep = judged.astype(float)
+    covariance = xarray.cov(risk, beside, dim="trial")
     variance = xarray.dot(covariance, keep, keep.rename(other), dim=("n_samples", "other_n_samples"))
     gap = deviation.where(judged, 0.0).sum("n_samples", skipna=False)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        correlation = xarray.corr(risk, risk.rename(other), dim="trial")
-        return correlation.drop_vars("other_n_samples"), gap / np.sqrt(variance / risk.sizes["trial"])
+    correlation = xarray.corr(risk, beside, dim="trial").drop_vars("other_n_samples")
+    return correlation, gap / np.sqrt(variance / risk.sizes["trial"])
