@@ -14,6 +14,7 @@ from itertools import groupby
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
+import pandas as pd
 import xarray
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -53,7 +54,7 @@ _ROWS = 12  # of the table in a notebook
 _ROUNDING = 1e-9  # relative; candidates that differ by less are the same
 
 # A candidate at its ridge, with readout noise, and its columns of the table.
-Judged: TypeAlias = tuple[Trial, dict[str, float | str]]
+Judged: TypeAlias = tuple[Trial, dict[str, Any]]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -132,7 +133,8 @@ class Advice(Shown):
         ParameterError
             If there is no candidate of that name.
         """
-        attributes, path = self.table.attrs, _path_to_search(self.table)
+        attributes = self.table.attrs
+        path = _path_to_search(self.table)
         name = self.best if name is None else name
         if not isinstance(name, str) or name not in self.ensembles:
             raise ParameterError(f"name must be one of {tuple(self.ensembles)}, got {name!r}")
@@ -156,12 +158,12 @@ class Advice(Shown):
         return " ".join(self.reasons)
 
     def _shown(self) -> dict[str, str]:
-        size, candidates = self.table.attrs["n_samples"], self.table.sizes["candidate"]
-        return {"best": repr(self.best), "n_samples": f"{size:.0f}", "n_candidates": str(candidates)}
+        size = f"{self.table.attrs['n_samples']:.0f}"
+        return {"best": repr(self.best), "n_samples": size, "n_candidates": str(len(self.ensembles))}
 
     def _repr_html_(self) -> str:
-        rows = [self.table.isel(candidate=place) for place in range(min(_ROWS, self.table.sizes["candidate"]))]
-        cells = [(str(row.candidate.values), plain(float(row.ridge)), _error(row), _gain(row)) for row in rows]
+        rows = self.table.to_pandas().head(_ROWS).iterrows()
+        cells = [(str(name), plain(row.ridge), _error(row), _gain(row)) for name, row in rows]
         return html_table(str(self), [("candidate", "λ", "squared error", "gain"), *cells])
 
 
@@ -325,23 +327,23 @@ def advise(
             # Weights change the error of the same members now; the change to another size is that of their mean.
             factor = error / present if present > 0 else 1.0
             moved = curve._replace(error=curve.error * factor, standard_error=curve.standard_error * factor)
-            columns: dict[str, float | str] = {
-                "in_reach": bool(moved.in_reach[0]),
-                "is_bound": bool(moved.is_bound[0]),
-                "ridge": float(ridge[0]),
+            columns: dict[str, Any] = {
+                "in_reach": moved.in_reach[0],
+                "is_bound": moved.is_bound[0],
+                "ridge": ridge[0],
                 "n_members": len(sizes),
                 "strategy": offer.strategy,
                 "fraction_spread": offer.fraction_spread,
-                "subset_fraction": float(sizes.mean() / offer.plan.n_features),
+                "subset_fraction": sizes.mean() / offer.plan.n_features,
                 "aggregation": aggregation.name,
-                "effective_members": float(weights.sum() ** 2 / max((weights**2).sum(), 1e-300)),
-                "nearest_threshold": float(min(sizes / size, key=lambda ratio: abs(np.log(ratio)))),
+                "effective_members": weights.sum() ** 2 / max((weights**2).sum(), 1e-300),
+                "nearest_threshold": min(sizes / size, key=lambda ratio: abs(np.log(ratio))),
                 "pilot_prediction_error": error,
             }
             for metric in metrics:
                 if aggregation.is_mean or not metric.of_votes:
                     values = metric.variables(sample, pilot, moved, level)
-                    columns |= {name: float(value[0]) for name, value in values.items()}
+                    columns |= {name: value[0] for name, value in values.items()}
             ensemble = replace(mean, ridge=ridge, aggregation=aggregation)
             found.append((replace(trial, ensemble=ensemble, weights=weights), columns))
         return found
@@ -384,10 +386,10 @@ def _ranked(found: Sequence[Judged], *, is_present: bool, can_be_sure: bool) -> 
     of_trials = [(each.error, each.gain, each.standard_error, each.needed) for each, _ in found]
     left_out, leads, noise, needed = np.array(of_trials).T
     present, forecast, upper = (
-        np.array([float(columns[name]) for _, columns in found])
+        np.array([columns[name] for _, columns in found])
         for name in ("pilot_prediction_error", "prediction_error", "prediction_error_upper")
     )
-    known = np.array([bool(columns["in_reach"]) and not columns["is_bound"] for _, columns in found])
+    known = np.array([columns["in_reach"] and not columns["is_bound"] for _, columns in found])
     # Readout noise adds to an error what left-out rows do not show.
     leads = leads + left_out - present + present[0] - left_out[0]
     sure = leads > needed * noise + _ROUNDING * left_out[0]
@@ -410,10 +412,12 @@ def _path_to_search(table: xarray.Dataset) -> list[float] | Literal[False] | Non
 
     It should where there will be more rows, unless there is readout noise, which rows do not show.
     """
-    given, attributes = table.attrs.get("ridges", "auto"), table.attrs
-    path = None if given == "auto" else [float(ridge) for ridge in json.loads(given)]
-    more_rows = attributes["n_samples"] > attributes["n_pilot"]
-    return path if more_rows and attributes["readout_noise"] == 0 and (path is None or len(path) > 1) else False
+    attributes = table.attrs
+    given = attributes.get("ridges", "auto")
+    path: list[float] | None = None if given == "auto" else json.loads(given)
+    has_choice = path is None or len(path) > 1
+    has_more_rows = attributes["n_samples"] > attributes["n_pilot"]
+    return path if has_choice and has_more_rows and attributes["readout_noise"] == 0 else False
 
 
 def code_of(table: xarray.Dataset) -> str | None:
@@ -421,74 +425,84 @@ def code_of(table: xarray.Dataset) -> str | None:
 
     The subsets are drawn anew. Where columns were divided by their standard deviations, the line has a scaler.
     """
-    best, attributes, path = table.isel(candidate=0), table.attrs, _path_to_search(table)
-    strategy, ridge, M = str(best.strategy.values), float(best.ridge), int(attributes["n_features"])
-    has_classes, is_scaled = "class_names" in attributes, bool(attributes.get("standardised"))
+    attributes = table.attrs
+    best = {str(name): each.values[0] for name, each in table.items() if each.dims == ("candidate",)}
+    path = _path_to_search(table)
+    ridge = best["ridge"]
+    M = attributes["n_features"]
+    has_classes = "class_names" in attributes
+    is_scaled = bool(attributes.get("standardised"))
     centred = "" if attributes["fit_intercept"] else ", fit_intercept=False"
     words = {
         "single": "",
         "equal": ', subsets="equal"',
-        "dirichlet": f', subsets="dirichlet", fraction_spread={float(best.fraction_spread):g}',
-        "overlapping": f', subsets="overlapping", subset_sizes={round(float(best.subset_fraction) * M)}',
+        "dirichlet": f', subsets="dirichlet", fraction_spread={best["fraction_spread"]:g}',
+        "overlapping": f', subsets="overlapping", subset_sizes={round(best["subset_fraction"] * M)}',
     }
-    if strategy not in words:
+    if best["strategy"] not in words:
         return None
-    line = f"{int(best.n_members)}{words[strategy]}"
+    line = f"{best['n_members']}{words[best['strategy']]}"
     line += f", ridge={ridge:.4g}" if path is False else ""
     line += f", ridges=[{', '.join(f'{each:.4g}' for each in path)}]" if path else ""
-    line += "" if has_classes else f', aggregation="{best.aggregation.values}"'
+    line += "" if has_classes else f', aggregation="{best["aggregation"]}"'
+    is_single = best["strategy"] == "single"
     remarks = [] if path is False else [f"chooses λ by the rows it is trained on; this pilot says {ridge:.4g}"]
-    if path is False and strategy == "single" and str(best.aggregation.values) == "mean" and not has_classes:
+    if path is False and is_single and best["aggregation"] == "mean" and not has_classes:
         remarks.append(f"the same as Ridge(alpha={ridge * M:.4g}{centred}){' after the scaler' if is_scaled else ''}")
-    if has_classes and strategy != "single":
+    if has_classes and not is_single:
         remarks.append("chooses by left-out rows how scores are weighed")
     if "n_groups" in attributes:
         remarks.append("give groups= to fit, too")
     line = f"RidgeEnsemble{'Classifier' if has_classes else 'Regressor'}({line}{centred})"
-    return "  # ".join([f"make_pipeline({SCALER}, {line})" if is_scaled else line, *filter(None, ["; ".join(remarks)])])
+    line = f"make_pipeline({SCALER}, {line})" if is_scaled else line
+    return f"{line}  # {'; '.join(remarks)}" if remarks else line
 
 
 def reasons(table: xarray.Dataset) -> tuple[str, str]:
     """Two sentences: what to do, and what the data are like that make it so."""
-    best, attributes, k = table.isel(candidate=0), table.attrs, int(table.n_members[0])
-    name, others = str(best.candidate.values), table.isel(candidate=table.strategy.values != "single")
-    size, M = counted(round(attributes["n_samples"]), "sample"), int(attributes["n_features"])
-    said = f"with {size}, {name} (λ = {plain(float(best.ridge))}) is forecast to err by {_error(best)}"
-    if str(best.strategy.values) != "single":
-        single = float(table.prediction_error.sel(candidate=attributes["reference"]))
+    frame = table.to_pandas()
+    attributes = table.attrs
+    best = frame.iloc[0]
+    k = best.n_members
+    size = counted(round(attributes["n_samples"]), "sample")
+    said = f"with {size}, {best.name} (λ = {plain(best.ridge)}) is forecast to err by {_error(best)}"
+    others = frame[frame.strategy != "single"]
+    if best.strategy != "single":
+        single = frame.prediction_error[attributes["reference"]]
         what = f"Ensemble: {said}, {_gain(best)} less than {attributes['reference']} ({plain(single)})."
-    elif not others.prediction_error.notnull().any():
+    elif others.prediction_error.isna().all():
         what = f"Take one ridge: {said}."
     else:
-        least = others.isel(candidate=int(np.nanargmin(others.prediction_error.values)))
-        what = f"Do not ensemble: {said}, and the best ensemble, {least.candidate.values}, {_gain(least, -1)} more."
-        if float(least.gain) >= 0.0005:  # a smaller one is told as 0.0 %
-            less = f"{least.candidate.values} may err {_gain(least)} less, but this pilot cannot tell"
-            what = f"Do not ensemble: {said}; {less}."
-    variance, eta = attributes["target_variance"], attributes["readout_noise"]
+        least = others.loc[others.prediction_error.idxmin()]
+        what = f"Do not ensemble: {said}, and the best ensemble, {least.name}, {_gain(least, -1)} more."
+        if least.gain >= 0.0005:  # a smaller one is told as 0.0 %
+            what = f"Do not ensemble: {said}; {least.name} may err {_gain(least)} less, but this pilot cannot tell."
     if "n_groups" in attributes:
         parts = [f"Errors are those on new groups, told by {counted(attributes['n_groups'], 'left-out group')}"]
     else:
+        variance = attributes["target_variance"]
         noise = attributes["label_noise"] ** 2
         share = 100 * min(noise / variance, 1.0) if variance > 0 else 100.0
         parts = [f"Noise of the labels (ζ² = {plain(noise)}, {share:.0f} % of their variance) stays in every forecast"]
+    eta = attributes["readout_noise"]
     if eta > 0:
         parts.append(f"readout noise (η² = {plain(eta**2)}) counts once for one ridge and 1/{k} in a mean of {k}")
     if k > 1:
-        near = plain(float(best.nearest_threshold), 2)
+        near = plain(best.nearest_threshold, 2)
         parts.append(f"the member nearest to its threshold has {near} features for each sample")
-    parts.append(f"there are {plain(attributes['n_samples'] / M, 2)} samples for each feature")
-    return what, f"{', '.join(parts[:-1])}, and {parts[-1]}."
+    ratio = plain(attributes["n_samples"] / attributes["n_features"], 2)
+    return what, f"{', '.join(parts)}, and there are {ratio} samples for each feature."
 
 
-def _gain(row: xarray.Dataset, sign: int = 1) -> str:
+def _gain(row: pd.Series, sign: int = 1) -> str:
     """The gain of a candidate over one ridge in words, or with sign -1 its loss."""
-    return percent(sign * float(row.gain), float(row.gain_standard_error))
+    return percent(sign * row.gain, row.gain_standard_error)
 
 
-def _error(row: xarray.Dataset) -> str:
+def _error(row: pd.Series) -> str:
     """The forecast error of a candidate in words."""
-    error, lower, upper = (float(row[f"prediction_error{end}"]) for end in ("", "_lower", "_upper"))
-    if np.isnan(error):
+    if np.isnan(row.prediction_error):
         return "an amount that this pilot cannot tell"
-    return f"at most {plain(upper)}" if bool(row.is_bound) else interval(error, lower, upper)
+    if row.is_bound:
+        return f"at most {plain(row.prediction_error_upper)}"
+    return interval(row.prediction_error, row.prediction_error_lower, row.prediction_error_upper)
