@@ -72,8 +72,9 @@ def _parts(text: str) -> list[list[float]]:
     try:
         return [_part(part.strip()) for part in text.split(",")]
     except (ValueError, OverflowError, ZeroDivisionError) as error:
-        forms = "a,b,c, start:stop:count, log:start:stop:count or start:stop"
-        raise click.BadParameter(f"{text!r} is not {forms}") from error
+        raise click.BadParameter(
+            f"{text!r} is not a,b,c, start:stop:count, log:start:stop:count or start:stop"
+        ) from error
 
 
 def _part(text: str) -> list[float]:

@@ -158,8 +158,8 @@ class Advice(Shown):
         return " ".join(self.reasons)
 
     def _shown(self) -> dict[str, str]:
-        size = f"{self.table.attrs['n_samples']:.0f}"
-        return {"best": repr(self.best), "n_samples": size, "n_candidates": str(len(self.ensembles))}
+        size = self.table.attrs["n_samples"]
+        return {"best": repr(self.best), "n_samples": f"{size:.0f}", "n_candidates": str(len(self.ensembles))}
 
     def _repr_html_(self) -> str:
         rows = self.table.to_pandas().head(_ROWS).iterrows()
@@ -297,7 +297,6 @@ def advise(
         drawn = [[offer] for offer in offered]
     path = read_ridges(ridges, rows)
     may_grow = isinstance(ridges, str)
-    metrics = metrics_of(sample)
     known: dict[str, Json] = {**together(noise_of_targets(rows))} if groups is None else {"n_groups": rows.n_units}
     aggregations = affordable(_AGGREGATIONS[: 3 if truth("weighted", weighted) else 1], rows.n_samples)
     with warnings.catch_warnings():
@@ -340,12 +339,12 @@ def advise(
                 "nearest_threshold": min(sizes / size, key=lambda ratio: abs(np.log(ratio))),
                 "pilot_prediction_error": error,
             }
-            for metric in metrics:
+            for metric in metrics_of(sample):
                 if aggregation.is_mean or not metric.of_votes:
                     values = metric.variables(sample, pilot, moved, level)
                     columns |= {name: value[0] for name, value in values.items()}
-            ensemble = replace(mean, ridge=ridge, aggregation=aggregation)
-            found.append((replace(trial, ensemble=ensemble, weights=weights), columns))
+            tuned = replace(mean, ridge=ridge, aggregation=aggregation)
+            found.append((replace(trial, ensemble=tuned, weights=weights), columns))
         return found
 
     tried = [list(trials) for _, trials in groupby(choice.trials, key=lambda trial: trial.offer)]

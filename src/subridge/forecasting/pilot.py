@@ -116,11 +116,12 @@ def read_sample(
         require(is_plain, f"a forecast needs moments of at least {LEAST_ROWS} rows, without sample_weight")
         return Sample(moments, None)
     table = _read_features(X)
-    cells, remedy = float(np.prod(table.shape, dtype=np.float64)), "take fewer rows or features"
-    refuse_beyond_memory(f"a table of {' × '.join(f'{each:,}' for each in table.shape)} numbers", 8 * cells, remedy)
+    what = f"a table of {' × '.join(f'{each:,}' for each in table.shape)} numbers"
+    refuse_beyond_memory(what, 8.0 * table.shape[0] * table.shape[1], "take fewer rows or features")
     if truth("standardise", standardise):
         table = StandardScaler(with_mean=False).fit_transform(table)
-    n, target = table.shape[0], read_target(y)
+    n = table.shape[0]
+    target = read_target(y)
     require(
         len(target) == n, f"y must have an entry or a row for each of the {counted(n, 'row')} of X, got {len(target)}"
     )
@@ -196,7 +197,7 @@ def _without_copies(table: FloatArray | SparseMatrix, targets: FloatArray) -> In
 
 def read_sizes(name: str, n_samples: Any) -> FloatArray:
     """Sample sizes n′ ≥ 2, which may be infinite; shape (S,)."""
-    sizes = pd.unique(np.ravel(real_array(name, n_samples)))
+    sizes: FloatArray = pd.unique(np.ravel(real_array(name, n_samples)))
     whole = (sizes >= 2) & (np.isinf(sizes) | ((sizes == np.floor(sizes)) & (sizes < _MOST)))
     if not sizes.size or not whole.all():
         raise ParameterError(f"{name} must be integers of at least 2 and below 1e15 (or inf), got {n_samples!r}")
@@ -253,8 +254,8 @@ def refuse_large_pilots(rows: TrainingRows, plans: Sequence[SubsetPlan], n_sizes
     largest = sum(sorted(held)[-workers_for(len(plans)) :])
     # The features are copied five times, the targets eight times.
     needed = 8.0 * (n * (5 * len(rows.feature_means) + 8 * C) + largest + results)
-    remedy = "take fewer rows or features, or fewer and smaller members"
-    refuse_beyond_memory(f"a pilot of {counted(n, 'row')} in {counted(len(plans), 'ensemble')}", needed, remedy)
+    what = f"a pilot of {counted(n, 'row')} in {counted(len(plans), 'ensemble')}"
+    refuse_beyond_memory(what, needed, "take fewer rows or features, or fewer and smaller members")
 
 
 @dataclass(frozen=True, eq=False)
@@ -388,11 +389,11 @@ def _noise(fit: MemberFit, freedom: int, y: FloatArray) -> FloatArray:
         parts.append((best, freedom * np.log(np.maximum(best, 1e-300)) + np.log(stretch).sum(axis=1)))
     variances, misfit = (np.concatenate(each, axis=1) for each in zip(*parts, strict=True))
     misfit = np.maximum(misfit - misfit.min(axis=1, keepdims=True), 0.0)  # minus twice the log-likelihood
-    kept, likelihood = misfit <= chi2.ppf(0.9, 1), np.exp(-0.5 * misfit)
-    own = np.exp(np.sqrt(2 / freedom))  # given h the variance follows a χ² distribution
+    likelihood = np.exp(-0.5 * misfit)
     mean = (likelihood * variances).sum(axis=1) / likelihood.sum(axis=1)
-    lower, upper = np.where(kept, variances, np.inf).min(axis=1), np.where(kept, variances, 0.0).max(axis=1)
-    return np.stack([mean, lower / own, upper * own])
+    kept = np.ma.masked_where(misfit > chi2.ppf(0.9, 1), variances)
+    own = np.exp(np.sqrt(2 / freedom))  # given h the variance follows a χ² distribution
+    return np.stack([mean, kept.min(axis=1).data / own, kept.max(axis=1).data * own])
 
 
 def workers_for(n_tasks: int) -> int:

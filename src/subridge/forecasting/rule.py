@@ -124,7 +124,7 @@ def _pair_traces(members: Sequence[MemberFit], penalties: FloatArray) -> FloatAr
 
 def variance_gain(gamma: FloatArray) -> FloatArray:
     """``1/(1 - γ)``, the factor by which variance raises an error; infinite for γ ≥ 1."""
-    return np.divide(1.0, 1 - gamma, out=np.full(gamma.shape, np.inf), where=gamma < 1)
+    return np.where(gamma < 1, 1 / np.where(gamma < 1, 1 - gamma, 1.0), np.inf)
 
 
 # -- the ridge ------------------------------------------------------------------------------------
@@ -359,9 +359,8 @@ def forecast_curve(pilot: Pilot, ensemble: Ensemble, sizes: FloatArray, chosen: 
         fall = np.where((chosen.present > 0) & (sizes != n), believed / chosen.present, 1.0)
         deviation = deviation * np.where(error <= 0, 1.0, believed / error)
     is_vague = (sizes > n) & (deviation > RULE.vague * total) & (pilot.rows.left_out is None)
-    in_reach = ~np.isnan(total) & ~is_vague
-    own_penalties = penalties[numbers.ravel(), :, :k]
-    found = [chosen.ridges, chosen.is_bound, own_penalties, in_reach, total, fall, deviation, *others]
+    own = penalties[numbers.ravel(), :, :k]
+    found = [chosen.ridges, chosen.is_bound, own, ~np.isnan(total) & ~is_vague, total, fall, deviation, *others]
     return Curve(sizes, *(each if pilot.per_target else each[0] for each in found))
 
 
@@ -480,11 +479,12 @@ def doubts(pilot: Pilot, curve: Curve) -> list[SubridgeWarning | None]:
     leverages = np.concatenate(found) + rows.fit_intercept / rows.n_samples
     top = float(leverages.max())
     if top > _DOMINANT and np.median(leverages) < 1 - _DOMINANT:
-        dominant = DominantRowsWarning(
-            f"few rows dominate this pilot: the most influential one has leverage {top:.2f}; look for rare columns and "
-            "outliers in X"
+        said.append(
+            DominantRowsWarning(
+                f"few rows dominate this pilot: the most influential one has leverage {top:.2f}; look for rare columns "
+                "and outliers in X"
+            )
         )
-        said.insert(0, dominant)
     return said
 
 

@@ -92,8 +92,8 @@ def simulated_curves(
         further = _PER_MEMBER.get(name, ())
         empty = np.broadcast_to(np.nan, shape + [n_members] * len(further))
         variables[name] = (("trial", *swept, "n_samples", *further), empty)
-    description = "Exact risks of trained ridge ensembles by trial."
-    return xr.Dataset(variables, coordinates, result_attributes("simulated_curves", 1, description, **attributes))
+    attrs = result_attributes("simulated_curves", 1, "Exact risks of trained ridge ensembles by trial.", **attributes)
+    return xr.Dataset(variables, coordinates, attrs)
 
 
 def classification(
@@ -113,8 +113,7 @@ def classification(
         "n_samples": np.asarray(n_samples),
     }
     empty = np.broadcast_to(np.nan, [len(values) for values in axes.values()])
-    description = "Shares of test samples that ensembles misclassify."
-    attrs = result_attributes("classification", 1, description, **attributes)
+    attrs = result_attributes("classification", 1, "Shares of test samples that ensembles misclassify.", **attributes)
     return xr.Dataset({"misclassification": (tuple(axes), empty)}, axes, attrs)
 
 
