@@ -34,6 +34,11 @@ _SIZES = 12  # of "start:stop"
 _MOST = 100_000  # numbers in a list
 
 
+def some_of(options: Options, *names: str) -> dict[str, Any]:
+    """The options of these names, as keyword arguments."""
+    return {name: options[name] for name in names}
+
+
 def option_group(*options: Decorator) -> Decorator:
     """Several options as one decorator, in the order of ``--help``."""
     return lambda command: reduce(lambda inner, option: option(inner), reversed(options), command)
@@ -66,6 +71,20 @@ def sizes(text: str) -> tuple[float, ...]:
             raise click.BadParameter(f"{text!r} must hold whole numbers from 1 to 10¹⁵")
         found += dict.fromkeys(round(number) if number < math.inf else number for number in part)
     return tuple(found)
+
+
+def member_counts(text: str) -> tuple[float, ...]:
+    """Read a list of finite sizes.
+
+    Examples
+    --------
+    >>> member_counts("2,4,8")
+    (2, 4, 8)
+    """
+    found = sizes(text)
+    if max(found) >= 1e9:
+        raise click.BadParameter(f"{text!r} must hold whole numbers of at least 1")
+    return found
 
 
 def _parts(text: str) -> list[list[float]]:
@@ -153,7 +172,7 @@ problem_options = option_group(
 def problem_of(options: Options) -> "sr.EquicorrelatedProblem":
     """Equicorrelated data, as the options say."""
     names = ("data_scale", "correlation", "feature_noise", "alignment", "label_noise")
-    return sr.EquicorrelatedProblem(**{name: options[name] for name in names})
+    return sr.EquicorrelatedProblem(**some_of(options, *names))
 
 
 def ensemble_options(

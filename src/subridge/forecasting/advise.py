@@ -35,7 +35,7 @@ from subridge.forecasting.pilot import (
     side_by_side,
     together,
 )
-from subridge.forecasting.rule import choose_ridges, doubts, forecast_curve, read_ridges, search_ridges
+from subridge.forecasting.rule import choose_ridges, doubts, forecast_curve, last_least, read_ridges, search_ridges
 from subridge.model.aggregation import Aggregation, Free, Mean, Scaled
 from subridge.model.checks import Shown, html_table, items_of, non_negative, one_number, positive_integer, truth, within
 from subridge.model.ensemble import Ensemble
@@ -312,7 +312,7 @@ def advise(
         pilot = factorise_pilot(rows, offer.plan)
         seen = pilot.with_constant() if noise.any() else pilot
         ((_, table),) = search_ridges(seen, mean, path, said, may_grow=may_grow)
-        present = float(table.losses[table.best])
+        present = table.losses.min()
         curve = forecast_curve(pilot, mean, planned, choose_ridges(pilot, table, planned))
         if offer.strategy == "single" and groups is None:
             said.extend(doubts(pilot, curve))
@@ -322,7 +322,8 @@ def advise(
             ridge, weights, error = trial.ensemble.ridge, trial.weights, trial.error
             if noise.any():  # left-out rows do not show it, and it asks for other ridges and weights
                 own = table.weighted(aggregation)
-                ridge, weights, error = own.ridges[own.best], own.weights[own.best], float(own.losses[own.best])
+                best = last_least(own.losses)
+                ridge, weights, error = own.ridges[best], own.weights[best], own.losses[best]
             # Weights change the error of the same members now; the change to another size is that of their mean.
             factor = error / present if present > 0 else 1.0
             moved = curve._replace(error=curve.error * factor, standard_error=curve.standard_error * factor)

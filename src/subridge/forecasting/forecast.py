@@ -171,12 +171,13 @@ def forecast(
         raise ParameterError("n_groups needs groups=, the label of the group of every row; or give n_samples")
     name, given = ("n_samples", n_samples) if n_groups is None else ("n_groups", n_groups)
     wanted = None if given is None else read_sizes(name, given)
-    names, varies, y = _read_targets(X, y, task) if truth("per_target", per_target) else ([], np.zeros(0), y)
+    if truth("per_target", per_target):
+        names, varies, y = _read_targets(X, y, task)
     sample = read_sample(X, y, task, fit_intercept, groups)
-    if wanted is None:
-        wanted = np.unique(np.round(sample.rows.n_samples * np.geomspace(1, _FURTHEST, _SIZES)))
     rows = sample.rows
     metrics = metrics_of(sample)
+    if wanted is None:
+        wanted = np.unique(np.round(rows.n_samples * np.geomspace(1, _FURTHEST, _SIZES)))
     if ensembles is None:
         ensembles = {name: Ensemble(each) for name, each in default_strategies(sample.n_features).items()}
         ridges = "auto" if ridges is None else ridges
@@ -367,11 +368,9 @@ def samples_needed(
     if wanted.size not in (1, limits[0].size):
         raise ParameterError(f"error must be one number, or one for each target, got {counted(wanted.size, 'number')}")
     asked = limits.copy(data=np.broadcast_to(wanted, limits.shape))
-    told = curves if per_target else curves.attrs
-    noise = [told[f"label_noise{end}"] ** 2 for end in _ENDS]
+    noise = [(curves if per_target else curves.attrs)[f"label_noise{end}"] ** 2 for end in _ENDS]
     along: dict[str, Any] = {"kwargs": {"sizes": sizes}, "input_core_dims": [["n_samples"], []], "vectorize": True}
-    errors = [curves[f"prediction_error{end}"] for end in _ENDS]
-    found = [xarray.apply_ufunc(_crossing, each, asked, **along) for each in errors]
+    found = [xarray.apply_ufunc(_crossing, curves[f"prediction_error{end}"], asked, **along) for end in _ENDS]
     is_known = np.isfinite(found[0])
     reached = curves.in_reach.sel(n_samples=found[0].where(is_known, sizes[-1]), method="bfill") & is_known
     answers = xarray.apply_ufunc(_answer, asked, limits, *noise, *found, kwargs={"least": sizes[0]}, vectorize=True)

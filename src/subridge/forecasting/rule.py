@@ -171,11 +171,6 @@ class AtPilot(NamedTuple):
     losses: FloatArray  # error to expect on new rows, without what weights gain by chance, (L,)
     weights: FloatArray  # of the members, (L, k)
 
-    @property
-    def best(self) -> int:
-        """The place of the least loss, the largest ridge among equals."""
-        return int(last_least(self.losses))
-
     def weighted(self, aggregation: Aggregation) -> "AtPilot":
         """The same members with another aggregation."""
         found = aggregation.settle(self.moments)
