@@ -26,6 +26,10 @@ if TYPE_CHECKING:
 _FIGURES = ("all", *figure_ids())
 
 
+def _complete(_context: click.Context, _argument: click.Parameter, incomplete: str) -> list[str]:
+    return [name for name in _FIGURES if name.startswith(incomplete)]  # capitals as they are written
+
+
 def _checked_place(_context: click.Context, _option: click.Parameter, out: Path) -> Path:
     if out.suffix.lower() == ".html":
         return shared.writable(out)
@@ -36,7 +40,12 @@ def _checked_place(_context: click.Context, _option: click.Parameter, out: Path)
 
 @click.command(short_help="Remake the paper's figures, with data and a report page.")
 @click.argument(
-    "figures", nargs=-1, required=True, type=click.Choice(_FIGURES, case_sensitive=False), metavar="FIGURE..."
+    "figures",
+    nargs=-1,
+    required=True,
+    type=click.Choice(_FIGURES, case_sensitive=False),
+    shell_complete=_complete,
+    metavar="FIGURE...",
 )
 @click.option("--quick", is_flag=True, help="Smaller and coarser: seconds a figure.")
 @click.option(

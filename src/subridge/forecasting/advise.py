@@ -426,9 +426,8 @@ def code_of(table: xarray.Dataset) -> str | None:
     The subsets are drawn anew. Where columns were divided by their standard deviations, the line has a scaler.
     """
     attributes = table.attrs
-    best = {str(name): each.values[0] for name, each in table.items() if each.dims == ("candidate",)}
+    best = table.drop_dims("sentence", errors="ignore").to_pandas().iloc[0]
     path = _path_to_search(table)
-    ridge = best["ridge"]
     M = attributes["n_features"]
     has_classes = "class_names" in attributes
     is_scaled = bool(attributes.get("standardised"))
@@ -436,25 +435,27 @@ def code_of(table: xarray.Dataset) -> str | None:
     words = {
         "single": "",
         "equal": ', subsets="equal"',
-        "dirichlet": f', subsets="dirichlet", fraction_spread={best["fraction_spread"]:g}',
-        "overlapping": f', subsets="overlapping", subset_sizes={round(best["subset_fraction"] * M)}',
+        "dirichlet": f', subsets="dirichlet", fraction_spread={best.fraction_spread:g}',
+        "overlapping": f', subsets="overlapping", subset_sizes={round(best.subset_fraction * M)}',
     }
-    if best["strategy"] not in words:
+    if best.strategy not in words:
         return None
-    line = f"{best['n_members']}{words[best['strategy']]}"
-    line += f", ridge={ridge:.4g}" if path is False else ""
+    line = f"{best.n_members}{words[best.strategy]}"
+    line += f", ridge={best.ridge:.4g}" if path is False else ""
     line += f", ridges=[{', '.join(f'{each:.4g}' for each in path)}]" if path else ""
-    line += "" if has_classes else f', aggregation="{best["aggregation"]}"'
-    is_single = best["strategy"] == "single"
-    remarks = [] if path is False else [f"chooses λ by the rows it is trained on; this pilot says {ridge:.4g}"]
-    if path is False and is_single and best["aggregation"] == "mean" and not has_classes:
-        remarks.append(f"the same as Ridge(alpha={ridge * M:.4g}{centred}){' after the scaler' if is_scaled else ''}")
-    if has_classes and not is_single:
+    line += "" if has_classes else f', aggregation="{best.aggregation}"'
+    line = f"RidgeEnsemble{'Classifier' if has_classes else 'Regressor'}({line}{centred})"
+    line = f"make_pipeline({SCALER}, {line})" if is_scaled else line
+    remarks = []
+    if path is not False:
+        remarks.append(f"chooses λ by the rows it is trained on; this pilot says {best.ridge:.4g}")
+    elif best.strategy == "single" and best.aggregation == "mean" and not has_classes:
+        after = " after the scaler" if is_scaled else ""
+        remarks.append(f"the same as Ridge(alpha={best.ridge * M:.4g}{centred}){after}")
+    if has_classes and best.strategy != "single":
         remarks.append("chooses by left-out rows how scores are weighed")
     if "n_groups" in attributes:
         remarks.append("give groups= to fit, too")
-    line = f"RidgeEnsemble{'Classifier' if has_classes else 'Regressor'}({line}{centred})"
-    line = f"make_pipeline({SCALER}, {line})" if is_scaled else line
     return f"{line}  # {'; '.join(remarks)}" if remarks else line
 
 

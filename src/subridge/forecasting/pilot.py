@@ -243,17 +243,14 @@ def refuse_large_pilots(rows: TrainingRows, plans: Sequence[SubsetPlan], n_sizes
     If targets are judged one by one, at so many sizes, results are held for each, and few left-out errors.
     """
     C, n = rows.targets.shape
-    at_once = 1 if n_sizes else C
-    held = []
-    results = 0
-    for plan in plans:
-        factors = n * int(np.minimum(plan.subset_sizes, n).sum())
-        # Of left-out errors, their products, and parts of both.
-        held.append(factors + _TABLES * max(_TABLE, n * at_once * plan.n_members))
-        results += C * n_sizes * (_RESULTS + 2 * plan.n_members)
-    largest = sum(sorted(held)[-workers_for(len(plans)) :])
+    members = [plan.n_members for plan in plans]
+    factors = [n * int(np.minimum(plan.subset_sizes, n).sum()) for plan in plans]
+    # Of left-out errors, their products, and parts of both.
+    tables = [_TABLES * max(_TABLE, n * k * (1 if n_sizes else C)) for k in members]
+    held = sorted(map(sum, zip(factors, tables, strict=True)))[-workers_for(len(plans)) :]
+    results = C * n_sizes * sum(_RESULTS + 2 * k for k in members)
     # The features are copied five times, the targets eight times.
-    needed = 8.0 * (n * (5 * len(rows.feature_means) + 8 * C) + largest + results)
+    needed = 8.0 * (n * (5 * len(rows.feature_means) + 8 * C) + sum(held) + results)
     what = f"a pilot of {counted(n, 'row')} in {counted(len(plans), 'ensemble')}"
     refuse_beyond_memory(what, needed, "take fewer rows or features, or fewer and smaller members")
 
