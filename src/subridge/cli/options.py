@@ -203,8 +203,10 @@ def strategy_of(options: Options, n_features: int) -> "Strategy":
     """How members share so many features."""
     from subridge.model.subsets import StrategyOptions, read_strategy
 
-    described = StrategyOptions(options["n_members"], n_features, fraction_spread=options["fraction_spread"])
-    return read_strategy(options["subsets"], described)
+    return read_strategy(
+        options["subsets"],
+        StrategyOptions(options["n_members"], n_features, fraction_spread=options["fraction_spread"]),
+    )
 
 
 def ensemble_of(options: Options, subsets: "Strategy | ArrayLike") -> "sr.Ensemble":

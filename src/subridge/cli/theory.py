@@ -81,8 +81,12 @@ def _show_curves(curves: "xr.Dataset") -> None:
         shown |= {i for i in range(1, len(values) - 1) if values[i - 1] < values[i] > values[i + 1]}
         shown.add(max(range(len(values)), key=lambda i: (values[i] == values[i], values[i])))
     caption = f"{len(shown)} of {len(rows)} rows, peaks among them; --json or --out has all"
-    chosen = [rows[i] for i in sorted(shown)]
-    print_table(report.title, list(report.table), chosen, caption=caption if len(shown) < len(rows) else None)
+    print_table(
+        report.title,
+        list(report.table),
+        [rows[i] for i in sorted(shown)],
+        caption=caption if len(shown) < len(rows) else None,
+    )
     say(*report.sentences)
 
 

@@ -342,8 +342,7 @@ def advise(
             }
             for metric in metrics_of(sample):
                 if aggregation.is_mean or not metric.of_votes:
-                    values = metric.variables(sample, pilot, moved, level)
-                    columns |= {name: value[0] for name, value in values.items()}
+                    columns |= {name: one[0] for name, one in metric.variables(sample, pilot, moved, level).items()}
             tuned = replace(mean, ridge=ridge, aggregation=aggregation)
             found.append((replace(trial, ensemble=tuned, weights=weights), columns))
         return found
@@ -489,8 +488,9 @@ def reasons(table: xarray.Dataset) -> tuple[str, str]:
     if eta > 0:
         parts.append(f"readout noise (η² = {plain(eta**2)}) counts once for one ridge and 1/{k} in a mean of {k}")
     if k > 1:
-        near = plain(best.nearest_threshold, 2)
-        parts.append(f"the member nearest to its threshold has {near} features for each sample")
+        parts.append(
+            f"the member nearest to its threshold has {plain(best.nearest_threshold, 2)} features for each sample"
+        )
     ratio = plain(attributes["n_samples"] / attributes["n_features"], 2)
     return what, f"{', '.join(parts)}, and there are {ratio} samples for each feature."
 

@@ -111,16 +111,17 @@ def read_sample(
         others = y is not None or groups is not None or task == "classification" or standardise
         require(not others, "moments hold y, numbers; leave out y, groups=, task= and standardise=")
         moments = moment_rows(X.batches, fit_intercept, X.standardise)
-        is_plain = moments.whole.total_weight == moments.n_samples >= LEAST_ROWS
         require(bool(np.any(moments.targets)), "the target is the same in every row; there is nothing to learn")
-        require(is_plain, f"a forecast needs moments of at least {LEAST_ROWS} rows, without sample_weight")
+        require(
+            moments.whole.total_weight == moments.n_samples >= LEAST_ROWS,
+            f"a forecast needs moments of at least {LEAST_ROWS} rows, without sample_weight",
+        )
         return Sample(moments, None)
     table = _read_features(X)
-    what = f"a table of {' × '.join(f'{each:,}' for each in table.shape)} numbers"
-    refuse_beyond_memory(what, 8.0 * table.shape[0] * table.shape[1], "take fewer rows or features")
+    n, M = table.shape
+    refuse_beyond_memory(f"a table of {n:,} × {M:,} numbers", 8.0 * n * M, "take fewer rows or features")
     if truth("standardise", standardise):
         table = StandardScaler(with_mean=False).fit_transform(table)
-    n = table.shape[0]
     target = read_target(y)
     require(
         len(target) == n, f"y must have an entry or a row for each of the {counted(n, 'row')} of X, got {len(target)}"
@@ -131,11 +132,9 @@ def read_sample(
     targets = target_rows(target, task)
     if targets.class_names is None and targets.notes:
         warnings.warn(ClassCodesWarning(f"y: {'; '.join(targets.notes)}"), stacklevel=3)
-    together = None
     labels = targets.rows
-    if groups is not None:
-        together = left_out_groups(groups, n)
-    else:
+    together = None if groups is None else left_out_groups(groups, n)
+    if together is None:
         kept = _without_copies(table, labels)
         if copies := n - len(kept):
             what = agreeing(copies, "is a copy of another", "are copies of others")
@@ -342,8 +341,10 @@ class LeftOut:
 def factorise_pilot(rows: TrainingRows, plan: SubsetPlan) -> Pilot:
     """Factorise the members of a plan. A member whose columns are all constant predicts the mean."""
     members = list(factorise_members(rows, plan, gram_limit=PILOT_GRAM_LIMIT))
-    varies = any(fit.spectrum.size for fit in members)
-    require(varies, "the members see only constant columns in the pilot; give X columns that vary")
+    require(
+        any(fit.spectrum.size for fit in members),
+        "the members see only constant columns in the pilot; give X columns that vary",
+    )
     return Pilot(members, rows, plan)
 
 

@@ -95,8 +95,7 @@ def variance_shares(members: Sequence[MemberFit], penalties: FloatArray) -> Floa
     sums = [fit.residual_gains(penalties[:, r]).sum(axis=1) for r, fit in enumerate(members)]
     traces = np.stack(sums, axis=1) + spare
     n = members[0].rows.n_samples
-    rank = sum(len(fit.spectrum) for fit in members)
-    if members[0].rows.knows_leverages and 2 * len(penalties) * n < rank:
+    if members[0].rows.knows_leverages and 2 * len(penalties) * n < sum(len(fit.spectrum) for fit in members):
         # Then k products of n × n matrices take less time than k²/2 overlaps of members.
         pairs = np.stack([_pair_traces(members, row) for row in penalties])
     else:
@@ -192,8 +191,8 @@ def at_pilot(pilot: Pilot, ensemble: Ensemble, ridges: FloatArray) -> AtPilot:
         noise = _readout_noise(pilot, ensemble, np.stack(alone, axis=1))
     pairs = np.concatenate([block.pairs for block in pilot.left_out(penalties)])
     penalties, noise = (np.repeat(each, pilot.n_judged, axis=0) for each in (penalties, noise))
-    moments = _moments(pilot, penalties, pairs, noise)
-    return AtPilot(ridges, moments, noise, noise[:, 0], noise).weighted(ensemble.aggregation)
+    table = AtPilot(ridges, _moments(pilot, penalties, pairs, noise), noise, noise[:, 0], noise)
+    return table.weighted(ensemble.aggregation)
 
 
 def search_ridges(
@@ -493,8 +492,7 @@ def left_out_parts(block: LeftOut, weights: FloatArray, ratio: FloatArray) -> Fl
     """
     rows = block.pilot.rows
     form = weights[:, :, None] * weights[:, None, :] * np.where(np.isfinite(ratio), ratio, 0.0)
-    flat = block.errors.reshape(*weights.shape, -1)
-    mixed = (form @ flat).reshape(block.errors.shape)
+    mixed = (form @ block.errors.reshape(*weights.shape, -1)).reshape(block.errors.shape)
     own = (block.errors * mixed).sum(axis=(1, 2))  # of every row, (t, n)
     if isinstance(rows, MomentRows):
         return np.asarray(_parts_of_batches(rows, block, weights) * own.mean(axis=1, keepdims=True))

@@ -92,8 +92,11 @@ def simulated_curves(
         further = _PER_MEMBER.get(name, ())
         empty = np.broadcast_to(np.nan, shape + [n_members] * len(further))
         variables[name] = (("trial", *swept, "n_samples", *further), empty)
-    attrs = result_attributes("simulated_curves", 1, "Exact risks of trained ridge ensembles by trial.", **attributes)
-    return xr.Dataset(variables, coordinates, attrs)
+    return xr.Dataset(
+        variables,
+        coordinates,
+        result_attributes("simulated_curves", 1, "Exact risks of trained ridge ensembles by trial.", **attributes),
+    )
 
 
 def classification(
@@ -113,8 +116,11 @@ def classification(
         "n_samples": np.asarray(n_samples),
     }
     empty = np.broadcast_to(np.nan, [len(values) for values in axes.values()])
-    attrs = result_attributes("classification", 1, "Shares of test samples that ensembles misclassify.", **attributes)
-    return xr.Dataset({"misclassification": (tuple(axes), empty)}, axes, attrs)
+    return xr.Dataset(
+        {"misclassification": (tuple(axes), empty)},
+        axes,
+        result_attributes("classification", 1, "Shares of test samples that ensembles misclassify.", **attributes),
+    )
 
 
 def demo_curves(
