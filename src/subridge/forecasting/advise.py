@@ -323,7 +323,7 @@ def advise(
             if noise.any():  # left-out rows do not show it, and it asks for other ridges and weights
                 own = table.weighted(aggregation)
                 best = last_least(own.losses)
-                ridge, weights, error = own.ridges[best], own.weights[best], own.losses[best]
+                ridge, weights, error = own.ridges[best], own.weights[best], float(own.losses[best])
             # Weights change the error of the same members now; the change to another size is that of their mean.
             factor = error / present if present > 0 else 1.0
             moved = curve._replace(error=curve.error * factor, standard_error=curve.standard_error * factor)
