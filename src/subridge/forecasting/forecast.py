@@ -369,8 +369,11 @@ def samples_needed(
         raise ParameterError(f"error must be one number, or one for each target, got {counted(wanted.size, 'number')}")
     asked = limits.copy(data=np.broadcast_to(wanted, limits.shape))
     noise = [(curves if per_target else curves.attrs)[f"label_noise{end}"] ** 2 for end in _ENDS]
-    along: dict[str, Any] = {"kwargs": {"sizes": sizes}, "input_core_dims": [["n_samples"], []], "vectorize": True}
-    found = [xarray.apply_ufunc(_crossing, curves[f"prediction_error{end}"], asked, **along) for end in _ENDS]
+    found = []
+    for end in _ENDS:
+        lines = curves[f"prediction_error{end}"].values.reshape(-1, len(sizes))
+        crossings = [_crossing(line, own, sizes) for line, own in zip(lines, asked.values.flat, strict=True)]
+        found.append(limits.copy(data=np.reshape(crossings, limits.shape)))
     is_known = np.isfinite(found[0])
     reached = curves.in_reach.sel(n_samples=found[0].where(is_known, sizes[-1]), method="bfill") & is_known
     answers = xarray.apply_ufunc(_answer, asked, limits, *noise, *found, kwargs={"least": sizes[0]}, vectorize=True)
