@@ -147,7 +147,7 @@ def test_a_warning_is_a_line_on_the_error_stream():
 WRONG = [
     (["curve", "--ridges=-5"], 2, "Error: --ridges is too negative"),
     (["curve", "--ridges", "many"], 2, "is not a,b,c"),
-    (["reproduce", "fig9"], 2, "there is no figure 'fig9'"),
+    (["reproduce", "fig9"], 2, "'fig9' is not one of 'all', 'fig1a'"),
     (["reproduce"], 2, "Missing argument"),
     (["simulate", "--correlation", "3"], 2, "Error: --correlation"),
 ]

@@ -79,18 +79,12 @@ def simulate(**options: Any) -> None:
     subridge simulate --n-features 2000 --n-trials 100 --store run.zarr --out curves.nc
     """
     _check_store(options["store"], options["resume"])
+    names = ("n_samples", "n_trials", "ridges", "n_features", "weights_from", "redraw", "nested", "seed")
     curves = sr.simulate(
         shared.problem_of(options),
         shared.ensemble_of(options, shared.strategy_of(options, options["n_features"])),
-        options["n_samples"],
-        options["n_trials"],
-        ridges=options["ridges"],
-        n_features=options["n_features"],
-        weights_from=options["weights_from"],
-        redraw=options["redraw"],
-        nested=options["nested"],
-        seed=options["seed"],
         run=shared.run_of(options),
+        **shared.some_of(options, *names),
     )
     deliver(curves, options, draw=sr.figures.plot_simulated, show=show_report)
 

@@ -35,8 +35,7 @@ def cleaned(text: str) -> str:
     >>> cleaned("a\\x1b[31mb\\tc")
     'a?[31mb c'
     """
-    spaced = text.replace("\t", " ")
-    return "".join(character if character == "\n" or character.isprintable() else "?" for character in spaced)
+    return "".join(each if each == "\n" or each.isprintable() else "?" for each in text.replace("\t", " "))
 
 
 def with_flags(text: str, command: click.Command | None) -> str:

@@ -34,6 +34,11 @@ _SIZES = 12  # of "start:stop"
 _MOST = 100_000  # numbers in a list
 
 
+def some_of(options: Options, *names: str) -> dict[str, Any]:
+    """The options of these names, as keyword arguments."""
+    return {name: options[name] for name in names}
+
+
 def option_group(*options: Decorator) -> Decorator:
     """Several options as one decorator, in the order of ``--help``."""
     return lambda command: reduce(lambda inner, option: option(inner), reversed(options), command)
@@ -86,8 +91,9 @@ def _parts(text: str) -> list[list[float]]:
     try:
         return [_part(part.strip()) for part in text.split(",")]
     except (ValueError, OverflowError, ZeroDivisionError) as error:
-        forms = "a,b,c, start:stop:count, log:start:stop:count or start:stop"
-        raise click.BadParameter(f"{text!r} is not {forms}") from error
+        raise click.BadParameter(
+            f"{text!r} is not a,b,c, start:stop:count, log:start:stop:count or start:stop"
+        ) from error
 
 
 def _part(text: str) -> list[float]:
@@ -114,10 +120,7 @@ def finite(text: str) -> float:
     >>> finite("1e-3")
     0.001
     """
-    try:
-        number = float(text)
-    except ValueError as error:
-        raise click.BadParameter(f"{text!r} is not a number") from error
+    number = float(click.FLOAT(text))
     if not abs(number) <= 1e100:  # its square must be a number, too
         raise click.BadParameter(f"{text!r} is not a finite number up to 1e100")
     return number
@@ -145,11 +148,8 @@ def redrawn(text: str) -> tuple[str, ...]:
     >>> redrawn("data, teacher")
     ('data', 'teacher')
     """
-    found = tuple(word.strip() for word in text.split(",") if word.strip())
-    for word in found:
-        if word not in ("data", "teacher", "subsets"):
-            raise click.BadParameter(f"{word!r} is none of data, teacher, subsets; several are written a,b")
-    return found
+    choice = click.Choice(("data", "teacher", "subsets"))
+    return tuple(choice.convert(word.strip(), None, None) for word in text.split(",") if word.strip())
 
 
 # Groups of options, and what is built from them
@@ -172,7 +172,7 @@ problem_options = option_group(
 def problem_of(options: Options) -> "sr.EquicorrelatedProblem":
     """Equicorrelated data, as the options say."""
     names = ("data_scale", "correlation", "feature_noise", "alignment", "label_noise")
-    return sr.EquicorrelatedProblem(**{name: options[name] for name in names})
+    return sr.EquicorrelatedProblem(**some_of(options, *names))
 
 
 def ensemble_options(
@@ -203,8 +203,10 @@ def strategy_of(options: Options, n_features: int) -> "Strategy":
     """How members share so many features."""
     from subridge.model.subsets import StrategyOptions, read_strategy
 
-    described = StrategyOptions(options["n_members"], n_features, fraction_spread=options["fraction_spread"])
-    return read_strategy(options["subsets"], described)
+    return read_strategy(
+        options["subsets"],
+        StrategyOptions(options["n_members"], n_features, fraction_spread=options["fraction_spread"]),
+    )
 
 
 def ensemble_of(options: Options, subsets: "Strategy | ArrayLike") -> "sr.Ensemble":

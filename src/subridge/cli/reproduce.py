@@ -26,16 +26,8 @@ if TYPE_CHECKING:
 _FIGURES = ("all", *figure_ids())
 
 
-def _figure_id(text: str) -> str:
-    """An id of a figure, or "all"."""
-    for name in _FIGURES:
-        if name.lower() == text.lower():
-            return name
-    raise click.BadParameter(f"there is no figure {text!r}; choose from {', '.join(_FIGURES)}")
-
-
 def _complete(_context: click.Context, _argument: click.Parameter, incomplete: str) -> list[str]:
-    return [name for name in _FIGURES if name.startswith(incomplete)]
+    return [name for name in _FIGURES if name.startswith(incomplete)]  # capitals as they are written
 
 
 def _checked_place(_context: click.Context, _option: click.Parameter, out: Path) -> Path:
@@ -47,7 +39,14 @@ def _checked_place(_context: click.Context, _option: click.Parameter, out: Path)
 
 
 @click.command(short_help="Remake the paper's figures, with data and a report page.")
-@click.argument("figures", nargs=-1, required=True, type=_figure_id, shell_complete=_complete, metavar="FIGURE...")
+@click.argument(
+    "figures",
+    nargs=-1,
+    required=True,
+    type=click.Choice(_FIGURES, case_sensitive=False),
+    shell_complete=_complete,
+    metavar="FIGURE...",
+)
 @click.option("--quick", is_flag=True, help="Smaller and coarser: seconds a figure.")
 @click.option(
     "--settings",

@@ -124,10 +124,13 @@ def busy(doing: str) -> Iterator[None]:
     >>> with busy("counting"):
     ...     pass
     """
-    from subridge.forecasting.pilot import told_of_progress
+    from subridge.forecasting.pilot import listener
     from subridge.store.progress import ProgressBar
 
     with ProgressBar(doing, 1) as bar:
         (task,) = bar.task_ids
-        with told_of_progress(lambda n_done, total: bar.update(task, completed=n_done, total=total)):
+        token = listener.set(lambda n_done, total: bar.update(task, completed=n_done, total=total))
+        try:
             yield
+        finally:
+            listener.reset(token)

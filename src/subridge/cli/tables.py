@@ -61,7 +61,7 @@ table_options = shared.option_group(
     click.option("--seed", type=click.IntRange(0), default=0, help="draws the subsets"),
 )
 _READING = (
-    *("drop", "missing", "task", "standardise", "unlabelled", "categories", "dates"),
+    *("target", "drop", "missing", "task", "standardise", "unlabelled", "categories", "dates"),
     *("separator", "decimal", "encoding", "missing_values", "groups"),
 )
 
@@ -72,17 +72,15 @@ def _read(options: Options) -> tuple["Table", Any, dict[str, Any]]:
     What was done to the table is said on the error stream.
     """
     with busy(f"reading {cleaned(str(options['data']))}"):
-        table = sr.datasets.read_table(options["data"], options["target"], **{name: options[name] for name in _READING})
+        table = sr.datasets.read_table(options["data"], **shared.some_of(options, *_READING))
     held = "" if table.groups is None else f" in {counted(len(set(table.groups.tolist())), 'group')}"
     click.echo(f"{counted(table.n_samples, 'row')}{held}, {counted(table.n_features, 'feature')}", err=True)
     for note in table.notes:
         click.echo(f"note: {with_flags(note, click.get_current_context().command)}", err=True)
     names = table.class_names
-    arguments = {
+    arguments = shared.some_of(options, "level", "seed") | {
         "ridges": "auto" if options["ridges"] is None else options["ridges"],
-        "level": options["level"],
         "task": "regression" if names is None else "classification",
-        "seed": options["seed"],
     }
     return table, table.y if names is None else [names[code] for code in table.y], arguments
 
@@ -143,9 +141,9 @@ def forecast(**options: Any) -> None:
         for name, strategy in strategies.items()
         if name not in ("1 equal", "1 heterogeneous")
     }
+    wanted_sizes = shared.some_of(options, "n_samples", "n_groups")
     with busy("forecasting"):
-        by_groups = {"groups": table.groups, "n_groups": options["n_groups"]}
-        curves = sr.forecast(table.X, labels, options["n_samples"], ensembles, **arguments, **by_groups)
+        curves = sr.forecast(table.X, labels, ensembles=ensembles, groups=table.groups, **wanted_sizes, **arguments)
     _compare_scales(table, options["ridges"])
     deliver(curves, options, draw=sr.figures.plot_forecast, show=_show_forecast)
     if wanted is not None:
@@ -159,9 +157,10 @@ def forecast(**options: Any) -> None:
 def _show_forecast(curves: "xr.Dataset") -> None:
     from subridge.explorer.reports import forecast_sentences
 
-    rows, level = counted(curves.attrs["n_pilot"], "row"), curves.attrs["level"]
+    rows = counted(curves.attrs["n_pilot"], "row")
     for metric in (str(name) for name in curves if f"{name}_upper" in curves):
-        _show_metric(f"forecast from {rows}: {metric.replace('_', ' ')} ({level:.0%} interval)", curves, metric)
+        words = f"{metric.replace('_', ' ')} ({curves.attrs['level']:.0%} interval)"
+        _show_metric(f"forecast from {rows}: {words}", curves, metric)
     say(*forecast_sentences(curves))
 
 
@@ -204,9 +203,9 @@ def advise(**options: Any) -> None:
     subridge advise visits.csv --target y --groups subject
     """
     table, labels, arguments = _read(options)
-    given = {name: options[name] for name in ("n_members", "fraction_spreads", "readout_noise", "weighted")}
+    arguments |= shared.some_of(options, "n_samples", "n_members", "fraction_spreads", "readout_noise", "weighted")
     with busy("comparing ensembles"):
-        advice = sr.advise(table.X, labels, options["n_samples"], groups=table.groups, **arguments, **given)
+        advice = sr.advise(table.X, labels, groups=table.groups, **arguments)
     _compare_scales(table, options["ridges"])
     ranking = advice.table.assign_attrs(standardised=int(options["standardise"])).assign(
         reasons=("sentence", list(advice.reasons))

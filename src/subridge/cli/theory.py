@@ -81,8 +81,12 @@ def _show_curves(curves: "xr.Dataset") -> None:
         shown |= {i for i in range(1, len(values) - 1) if values[i - 1] < values[i] > values[i + 1]}
         shown.add(max(range(len(values)), key=lambda i: (values[i] == values[i], values[i])))
     caption = f"{len(shown)} of {len(rows)} rows, peaks among them; --json or --out has all"
-    chosen = [rows[i] for i in sorted(shown)]
-    print_table(report.title, list(report.table), chosen, caption=caption if len(shown) < len(rows) else None)
+    print_table(
+        report.title,
+        list(report.table),
+        [rows[i] for i in sorted(shown)],
+        caption=caption if len(shown) < len(rows) else None,
+    )
     say(*report.sentences)
 
 
@@ -144,14 +148,13 @@ def _show_phases(diagram: "xr.Dataset") -> None:
         return "∞" if k == float("inf") else ("[dim]1[/]" if k == 1 else f"[magenta]{k:.0f}[/]")
 
     down, across = sizes.dims
-    heights, widths = sizes[down].values, sizes[across].values
-    columns = thinned(len(widths), _MAP_COLUMNS)
+    shown = sizes[thinned(len(sizes), _MAP_ROWS)[::-1], thinned(sizes.shape[1], _MAP_COLUMNS)]
     print_table(
         f"best ensemble size k*, ridge {diagram.attrs['ridge']}, aggregation {diagram.attrs['aggregation']}",
-        ["", *(f"{widths[j]:.3g}" for j in columns)],
+        ["", *(f"{width:.3g}" for width in shown[across].values)],
         (
-            [f"[bold]{heights[i]:.3g}[/]", *(cell(sizes.values[i, j]) for j in columns)]
-            for i in thinned(len(heights), _MAP_ROWS)[::-1]
+            [f"[bold]{height:.3g}[/]", *map(cell, row)]
+            for height, row in zip(shown[down].values, shown.values, strict=True)
         ),
         caption=f"{down} down, {across} across",
     )

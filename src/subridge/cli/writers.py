@@ -4,6 +4,7 @@ import os
 import sys
 import webbrowser
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -53,9 +54,7 @@ def explore(out: Path, show: bool) -> None:
 @click.option("--size", type=click.IntRange(16), help="pixels the network sees; default its own preprocessing")
 @click.option("--device", default="cpu", help="cpu, cuda, cuda:1")
 @click.option("--skip-unreadable", is_flag=True, help="leave out images that do not decode")
-def features(
-    images: Path, out: Path, network: str, weights: str | None, size: int | None, device: str, skip_unreadable: bool
-) -> None:
+def features(images: Path, out: Path, network: str, **options: Any) -> None:
     """Extract deep features of IMAGES, a folder with one subfolder per class (or train/ and val/ of such).
 
     Networks: efficientnet-lite0, efficientnet-lite1, augnet-resnet50, resnext50_32x4d. An interrupted extraction goes
@@ -64,9 +63,7 @@ def features(
     from subridge.datasets.images.extraction import extract_folder
     from subridge.datasets.images.sets import load_store
 
-    skipped = extract_folder(
-        images, out, network, weights=weights, size=size, device=device, skip_unreadable=skip_unreadable
-    )
+    skipped = extract_folder(images, out, network, **options)
     data = load_store(out)
     for path in skipped:
         click.echo(f"left out, does not decode: {path}", err=True)

@@ -11,9 +11,10 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
+import pandas as pd
 import xarray
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -33,7 +34,7 @@ from subridge.forecasting.pilot import (
     side_by_side,
     together,
 )
-from subridge.forecasting.rule import choose_ridges, doubts, forecast_curve, read_ridges, search_ridges
+from subridge.forecasting.rule import choose_ridges, doubts, forecast_curve, last_least, read_ridges, search_ridges
 from subridge.model.aggregation import Aggregation, Free, Mean, Scaled
 from subridge.model.checks import Shown, html_table, items_of, non_negative, one_number, positive_integer, truth, within
 from subridge.model.ensemble import Ensemble
@@ -50,6 +51,9 @@ SCALER = "StandardScaler(with_mean=False)"  # sparse columns and fits without in
 _AGGREGATIONS: tuple[Aggregation, ...] = (Mean(), Scaled(), Free())
 _ROWS = 12  # of the table in a notebook
 _ROUNDING = 1e-9  # relative; candidates that differ by less are the same
+
+# A candidate at its ridge, with readout noise, and its columns of the table.
+Judged: TypeAlias = tuple[Trial, dict[str, Any]]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -128,7 +132,8 @@ class Advice(Shown):
         ParameterError
             If there is no candidate of that name.
         """
-        attributes, path = self.table.attrs, _path_to_search(self.table)
+        attributes = self.table.attrs
+        path = _path_to_search(self.table)
         name = self.best if name is None else name
         if not isinstance(name, str) or name not in self.ensembles:
             raise ParameterError(f"name must be one of {tuple(self.ensembles)}, got {name!r}")
@@ -152,12 +157,12 @@ class Advice(Shown):
         return " ".join(self.reasons)
 
     def _shown(self) -> dict[str, str]:
-        size, candidates = self.table.attrs["n_samples"], self.table.sizes["candidate"]
-        return {"best": repr(self.best), "n_samples": f"{size:.0f}", "n_candidates": str(candidates)}
+        size = self.table.attrs["n_samples"]
+        return {"best": repr(self.best), "n_samples": f"{size:.0f}", "n_candidates": str(len(self.ensembles))}
 
     def _repr_html_(self) -> str:
-        rows = [self.table.isel(candidate=place) for place in range(min(_ROWS, self.table.sizes["candidate"]))]
-        cells = [(str(row.candidate.values), plain(float(row.ridge)), _error(row), _gain(row)) for row in rows]
+        rows = self.table.to_pandas().head(_ROWS).iterrows()
+        cells = [(str(name), plain(row.ridge), _error(row), _gain(row)) for name, row in rows]
         return html_table(str(self), [("candidate", "λ", "squared error", "gain"), *cells])
 
 
@@ -264,7 +269,7 @@ def advise(
     """
     require(not isinstance(X, MomentBatches), "advice needs rows; sr.forecast serves moments")
     sample = read_sample(X, y, task, fit_intercept, groups, standardise=standardise)
-    rows, said = sample.rows, list[SubridgeWarning | None]()
+    rows = sample.rows
     try:
         size = rows.n_samples if n_samples is None else positive_integer("n_samples", n_samples)
         planned = read_sizes("n_samples", size)
@@ -277,101 +282,96 @@ def advise(
     shares = within("overlapping_fractions", items_of("overlapping_fractions", overlapping_fractions), 0.0, 1.0)
     drawn = list(offers(rows.column_squares > 0, members, spreads, shares.ravel().tolist(), seed))
     given = {} if ensembles is None else read_ensembles(ensembles, sample.n_features, seed)
-    if groups is not None and (eta or any(each.readout_noise.any() for each in given.values())):
+    noises = {name: each.readout_noise for name, each in given.items()}
+    if groups is not None and (eta or any(noise.any() for noise in noises.values())):
         raise ParameterError("readout_noise has no forecast by groups; use 0, or leave groups out")
-    drawn += [[Offer(name, "given", ensemble.plan)] for name, ensemble in given.items()]
-    refuse_large_pilots(rows, [offer.plan for family in drawn for offer in family])
+    drawn += [[Offer(name, "given", each.plan)] for name, each in given.items()]
+    offered = [offer for family in drawn for offer in family]
+    refuse_large_pilots(rows, [offer.plan for offer in offered])
     suffixes = ["" if each.is_mean else f", {each.name}" for each in _AGGREGATIONS]
-    ((name, times),) = Counter(o.name + word for each in drawn for o in each for word in suffixes).most_common(1)
+    ((name, times),) = Counter(offer.name + word for offer in offered for word in suffixes).most_common(1)
     if times > 1:
         raise ParameterError(f"ensembles may not use the name {name!r}, which is that of another candidate")
     if eta > 0:  # more members have less of it, so that none is left aside for what left-out errors say of fewer
-        drawn = [[offer] for family in drawn for offer in family]
-    path, metrics = read_ridges(ridges, rows), metrics_of(sample)
+        drawn = [[offer] for offer in offered]
+    path = read_ridges(ridges, rows)
+    may_grow = isinstance(ridges, str)
     known: dict[str, Json] = {**together(noise_of_targets(rows))} if groups is None else {"n_groups": rows.n_units}
     aggregations = affordable(_AGGREGATIONS[: 3 if truth("weighted", weighted) else 1], rows.n_samples)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RidgePathWarning)  # the search below has a finer path and says the same
-        choice = choose_ensemble(rows, drawn, aggregations, None if isinstance(ridges, str) else path, "ensemble")
+        choice = choose_ensemble(rows, drawn, aggregations, None if may_grow else path, "ensemble")
+    said = list[SubridgeWarning | None]()
 
     def judged(trials: list[Trial]) -> list[Judged]:
-        offer, found, k = trials[0].offer, list[Judged](), trials[0].offer.plan.n_members
+        offer = trials[0].offer
         sizes = offer.plan.subset_sizes
-        own_noise = given[offer.name].readout_noise if offer.name in given else np.full(k, eta)
-        pilot, mean = factorise_pilot(rows, offer.plan), Ensemble(offer.plan, np.zeros(k), own_noise)
-        seen = pilot.with_constant() if own_noise.any() else pilot
-        ((_, table),) = search_ridges(seen, mean, path, said, may_grow=isinstance(ridges, str))
-        chosen, present = choose_ridges(pilot, table, planned), float(table.losses[table.best])
-        curve = forecast_curve(pilot, mean, planned, chosen)
+        noise = noises.get(offer.name, np.full(len(sizes), eta))
+        mean = Ensemble(offer.plan, np.zeros(len(sizes)), noise)
+        pilot = factorise_pilot(rows, offer.plan)
+        seen = pilot.with_constant() if noise.any() else pilot
+        ((_, table),) = search_ridges(seen, mean, path, said, may_grow=may_grow)
+        present = table.losses.min()
+        curve = forecast_curve(pilot, mean, planned, choose_ridges(pilot, table, planned))
         if offer.strategy == "single" and groups is None:
             said.extend(doubts(pilot, curve))
+        found = []
         for trial in trials:
+            aggregation = trial.ensemble.aggregation
             ridge, weights, error = trial.ensemble.ridge, trial.weights, trial.error
-            if own_noise.any():  # left-out rows do not show it, and it asks for other ridges and weights
-                own = table.weighted(trial.ensemble.aggregation)
-                ridge, weights, error = own.ridges[own.best], own.weights[own.best], float(own.losses[own.best])
+            if noise.any():  # left-out rows do not show it, and it asks for other ridges and weights
+                own = table.weighted(aggregation)
+                best = last_least(own.losses)
+                ridge, weights, error = own.ridges[best], own.weights[best], float(own.losses[best])
             # Weights change the error of the same members now; the change to another size is that of their mean.
             factor = error / present if present > 0 else 1.0
             moved = curve._replace(error=curve.error * factor, standard_error=curve.standard_error * factor)
-            tuned = replace(mean, ridge=ridge, aggregation=trial.ensemble.aggregation)
-            columns: dict[str, float | str] = {
-                "in_reach": bool(moved.in_reach[0]),
-                "is_bound": bool(moved.is_bound[0]),
-                "ridge": float(ridge[0]),
-                "n_members": k,
+            columns: dict[str, Any] = {
+                "in_reach": moved.in_reach[0],
+                "is_bound": moved.is_bound[0],
+                "ridge": ridge[0],
+                "n_members": len(sizes),
                 "strategy": offer.strategy,
                 "fraction_spread": offer.fraction_spread,
-                "subset_fraction": float(sizes.mean() / offer.plan.n_features),
-                "aggregation": tuned.aggregation.name,
-                "effective_members": float(weights.sum() ** 2 / max((weights**2).sum(), 1e-300)),
-                "nearest_threshold": float(min(sizes / size, key=lambda ratio: abs(np.log(ratio)))),
+                "subset_fraction": sizes.mean() / offer.plan.n_features,
+                "aggregation": aggregation.name,
+                "effective_members": weights.sum() ** 2 / max((weights**2).sum(), 1e-300),
+                "nearest_threshold": min(sizes / size, key=lambda ratio: abs(np.log(ratio))),
                 "pilot_prediction_error": error,
             }
-            for metric in metrics:
-                if tuned.aggregation.is_mean or not metric.of_votes:
-                    values = metric.variables(sample, pilot, moved, level)
-                    columns |= {name: float(value[0]) for name, value in values.items()}
-            found.append(Judged(trial, tuned, weights, columns))
+            for metric in metrics_of(sample):
+                if aggregation.is_mean or not metric.of_votes:
+                    columns |= {name: one[0] for name, one in metric.variables(sample, pilot, moved, level).items()}
+            tuned = replace(mean, ridge=ridge, aggregation=aggregation)
+            found.append((replace(trial, ensemble=tuned, weights=weights), columns))
         return found
 
     tried = [list(trials) for _, trials in groupby(choice.trials, key=lambda trial: trial.offer)]
     judgements = [each for found in side_by_side(judged, tried) for each in found]
     powers = rows.unit_sums((rows.centred_targets[0] ** 2).sum(axis=0))
     is_heavy = bool(powers.max() > max(_HEAVY, _HEAVY_SQUARE / len(powers)) * powers.sum())
-    ranked = _ranked(judgements, is_present=bool(planned[0] == rows.n_samples), can_be_sure=not is_heavy)
+    ranked = _ranked(judgements, is_present=size == rows.n_samples, can_be_sure=not is_heavy)
     warn_once(said)
     attributes: dict[str, Json] = {
-        "n_samples": float(planned[0]),
+        "n_samples": float(size),
         "reference": choice.trials[0].name,
         "level": level,
         "readout_noise": eta,
         "standardised": int(standardise),
-        "ridges": "auto" if isinstance(ridges, str) else np.asarray(path).tolist(),
+        "ridges": "auto" if may_grow else np.asarray(path).tolist(),
     }
-    names = max((each.columns for each in ranked), key=len)
+    attributes |= sample.attributes() | known
+    names = max((columns for _, columns in ranked), key=len)
     table = xarray.Dataset(
-        {name: ("candidate", np.array([each.columns.get(name, np.nan) for each in ranked])) for name in names},
-        {"candidate": [each.trial.name for each in ranked]},
-        result_attributes(
-            "advice",
-            1,
-            "Ridge ensembles ranked by the errors forecast for them.",
-            **(attributes | sample.attributes() | known),
-        ),
+        {name: ("candidate", np.array([columns.get(name, np.nan) for _, columns in ranked])) for name in names},
+        {"candidate": [trial.name for trial, _ in ranked]},
+        result_attributes("advice", 1, "Ridge ensembles ranked by the errors forecast for them.", **attributes),
     )
-    tuned = {each.trial.name: each.ensemble for each in ranked}
-    return Advice(table, reasons(table), tuned, {each.trial.name: each.weights for each in ranked})
+    tuned = {trial.name: trial.ensemble for trial, _ in ranked}
+    return Advice(table, reasons(table), tuned, {trial.name: trial.weights for trial, _ in ranked})
 
 
-class Judged(NamedTuple):
-    """A candidate at the pilot's size and forecast at the planned one."""
-
-    trial: Trial
-    ensemble: Ensemble  # at its ridge, with readout noise
-    weights: FloatArray  # of the members, fitted to the pilot, shape (k,)
-    columns: dict[str, float | str]  # of the table
-
-
+@np.errstate(invalid="ignore")
 def _ranked(found: Sequence[Judged], *, is_present: bool, can_be_sure: bool) -> list[Judged]:
     """Candidates in the order of advice, with their gains over the first, which is the reference.
 
@@ -381,30 +381,28 @@ def _ranked(found: Sequence[Judged], *, is_present: bool, can_be_sure: bool) -> 
     single label carries much of their variance: rows like it decide which error is smaller, and the pilot has one. The
     rest is ranked by the upper bound of the error, those known only by a bound last.
     """
-    reference, places = found[0], dict[str, tuple[bool, bool, float]]()
-    present, forecast = (float(reference.columns[name]) for name in ("pilot_prediction_error", "prediction_error"))
+    of_trials = [(each.error, each.gain, each.standard_error, each.needed) for each, _ in found]
+    left_out, leads, noise, needed = np.array(of_trials).T
+    present, forecast, upper = (
+        np.array([columns[name] for _, columns in found])
+        for name in ("pilot_prediction_error", "prediction_error", "prediction_error_upper")
+    )
+    known = np.array([columns["in_reach"] and not columns["is_bound"] for _, columns in found])
     # Readout noise adds to an error what left-out rows do not show.
-    leads = [each.trial.gain + each.trial.error - float(each.columns["pilot_prediction_error"]) for each in found]
-    leads = [lead + present - reference.trial.error for lead in leads]
-    sure = [
-        lead > each.trial.needed * each.trial.standard_error + _ROUNDING * reference.trial.error
-        for each, lead in zip(found, leads, strict=True)
-    ]
-    taken = max(range(len(found)), key=lambda place: leads[place] if sure[place] else 0.0)
-    known = [bool(each.columns["in_reach"]) and not each.columns["is_bound"] for each in found]
-    for place, (each, lead) in enumerate(zip(found, leads, strict=True)):
-        columns, share = each.columns, lead / (present or 1.0)
-        gain = 1 - float(columns["prediction_error"]) / (forecast or np.nan)
-        error = float(np.hypot(each.trial.standard_error / (present or 1.0), 0.5 * (gain - share)))
-        is_better = sure[place] and (
-            is_present or (can_be_sure and known[place] and known[0] and gain > each.trial.needed * error)
-        )
-        columns |= {"gain": gain, "gain_standard_error": error if place else 0.0, "surely_better": is_better}
-        upper = np.nan_to_num(float(columns["prediction_error_upper"]), nan=np.inf)
-        places[each.trial.name] = (True, not known[place], float(f"{upper:.9e}"))  # ties stay in order
-    first = found[taken if found[taken].columns["surely_better"] else 0]
-    places[first.trial.name] = (False, False, 0.0)
-    return sorted(found, key=lambda each: places[each.trial.name])
+    leads = leads + left_out - present + present[0] - left_out[0]
+    sure = leads > needed * noise + _ROUNDING * left_out[0]
+    scale = present[0] or 1.0
+    gain = 1 - forecast / (forecast[0] or np.nan)
+    error = np.hypot(noise / scale, 0.5 * (gain - leads / scale))
+    is_better = sure & (is_present | (can_be_sure & known[0] & known & (gain > needed * error)))
+    error[0] = 0.0
+    taken = int(np.argmax(np.where(sure, leads, 0.0)))
+    first = taken if is_better[taken] else 0
+    for place, (_, columns) in enumerate(found):
+        columns |= {"gain": gain[place], "gain_standard_error": error[place], "surely_better": is_better[place]}
+    bounds = [float(f"{each:.9e}") for each in np.nan_to_num(upper, nan=np.inf)]  # ties stay in order
+    order = sorted(range(len(found)), key=lambda place: (place != first, not known[place], bounds[place]))
+    return [found[place] for place in order]
 
 
 def _path_to_search(table: xarray.Dataset) -> list[float] | Literal[False] | None:
@@ -412,10 +410,12 @@ def _path_to_search(table: xarray.Dataset) -> list[float] | Literal[False] | Non
 
     It should where there will be more rows, unless there is readout noise, which rows do not show.
     """
-    given, attributes = table.attrs.get("ridges", "auto"), table.attrs
-    path = None if given == "auto" else [float(ridge) for ridge in json.loads(given)]
-    more_rows = attributes["n_samples"] > attributes["n_pilot"]
-    return path if more_rows and attributes["readout_noise"] == 0 and (path is None or len(path) > 1) else False
+    attributes = table.attrs
+    given = attributes.get("ridges", "auto")
+    path: list[float] | None = None if given == "auto" else json.loads(given)
+    has_choice = path is None or len(path) > 1
+    has_more_rows = attributes["n_samples"] > attributes["n_pilot"]
+    return path if has_choice and has_more_rows and attributes["readout_noise"] == 0 else False
 
 
 def code_of(table: xarray.Dataset) -> str | None:
@@ -423,74 +423,86 @@ def code_of(table: xarray.Dataset) -> str | None:
 
     The subsets are drawn anew. Where columns were divided by their standard deviations, the line has a scaler.
     """
-    best, attributes, path = table.isel(candidate=0), table.attrs, _path_to_search(table)
-    strategy, ridge, M = str(best.strategy.values), float(best.ridge), int(attributes["n_features"])
-    has_classes, is_scaled = "class_names" in attributes, bool(attributes.get("standardised"))
+    attributes = table.attrs
+    best = table.drop_dims("sentence", errors="ignore").to_pandas().iloc[0]
+    path = _path_to_search(table)
+    M = attributes["n_features"]
+    has_classes = "class_names" in attributes
+    is_scaled = bool(attributes.get("standardised"))
     centred = "" if attributes["fit_intercept"] else ", fit_intercept=False"
     words = {
         "single": "",
         "equal": ', subsets="equal"',
-        "dirichlet": f', subsets="dirichlet", fraction_spread={float(best.fraction_spread):g}',
-        "overlapping": f', subsets="overlapping", subset_sizes={round(float(best.subset_fraction) * M)}',
+        "dirichlet": f', subsets="dirichlet", fraction_spread={best.fraction_spread:g}',
+        "overlapping": f', subsets="overlapping", subset_sizes={round(best.subset_fraction * M)}',
     }
-    if strategy not in words:
+    if best.strategy not in words:
         return None
-    line = f"{int(best.n_members)}{words[strategy]}"
-    line += f", ridge={ridge:.4g}" if path is False else ""
+    line = f"{best.n_members}{words[best.strategy]}"
+    line += f", ridge={best.ridge:.4g}" if path is False else ""
     line += f", ridges=[{', '.join(f'{each:.4g}' for each in path)}]" if path else ""
-    line += "" if has_classes else f', aggregation="{best.aggregation.values}"'
-    remarks = [] if path is False else [f"chooses λ by the rows it is trained on; this pilot says {ridge:.4g}"]
-    if path is False and strategy == "single" and str(best.aggregation.values) == "mean" and not has_classes:
-        remarks.append(f"the same as Ridge(alpha={ridge * M:.4g}{centred}){' after the scaler' if is_scaled else ''}")
-    if has_classes and strategy != "single":
+    line += "" if has_classes else f', aggregation="{best.aggregation}"'
+    line = f"RidgeEnsemble{'Classifier' if has_classes else 'Regressor'}({line}{centred})"
+    line = f"make_pipeline({SCALER}, {line})" if is_scaled else line
+    remarks = []
+    if path is not False:
+        remarks.append(f"chooses λ by the rows it is trained on; this pilot says {best.ridge:.4g}")
+    elif best.strategy == "single" and best.aggregation == "mean" and not has_classes:
+        after = " after the scaler" if is_scaled else ""
+        remarks.append(f"the same as Ridge(alpha={best.ridge * M:.4g}{centred}){after}")
+    if has_classes and best.strategy != "single":
         remarks.append("chooses by left-out rows how scores are weighed")
     if "n_groups" in attributes:
         remarks.append("give groups= to fit, too")
-    line = f"RidgeEnsemble{'Classifier' if has_classes else 'Regressor'}({line}{centred})"
-    return "  # ".join([f"make_pipeline({SCALER}, {line})" if is_scaled else line, *filter(None, ["; ".join(remarks)])])
+    return f"{line}  # {'; '.join(remarks)}" if remarks else line
 
 
 def reasons(table: xarray.Dataset) -> tuple[str, str]:
     """Two sentences: what to do, and what the data are like that make it so."""
-    best, attributes, k = table.isel(candidate=0), table.attrs, int(table.n_members[0])
-    name, others = str(best.candidate.values), table.isel(candidate=table.strategy.values != "single")
-    size, M = counted(round(attributes["n_samples"]), "sample"), int(attributes["n_features"])
-    said = f"with {size}, {name} (λ = {plain(float(best.ridge))}) is forecast to err by {_error(best)}"
-    if str(best.strategy.values) != "single":
-        single = float(table.prediction_error.sel(candidate=attributes["reference"]))
+    frame = table.to_pandas()
+    attributes = table.attrs
+    best = frame.iloc[0]
+    k = best.n_members
+    size = counted(round(attributes["n_samples"]), "sample")
+    said = f"with {size}, {best.name} (λ = {plain(best.ridge)}) is forecast to err by {_error(best)}"
+    others = frame[frame.strategy != "single"]
+    if best.strategy != "single":
+        single = frame.prediction_error[attributes["reference"]]
         what = f"Ensemble: {said}, {_gain(best)} less than {attributes['reference']} ({plain(single)})."
-    elif not others.prediction_error.notnull().any():
+    elif others.prediction_error.isna().all():
         what = f"Take one ridge: {said}."
     else:
-        least = others.isel(candidate=int(np.nanargmin(others.prediction_error.values)))
-        what = f"Do not ensemble: {said}, and the best ensemble, {least.candidate.values}, {_gain(least, -1)} more."
-        if float(least.gain) >= 0.0005:  # a smaller one is told as 0.0 %
-            less = f"{least.candidate.values} may err {_gain(least)} less, but this pilot cannot tell"
-            what = f"Do not ensemble: {said}; {less}."
-    variance, eta = attributes["target_variance"], attributes["readout_noise"]
+        least = others.loc[others.prediction_error.idxmin()]
+        what = f"Do not ensemble: {said}, and the best ensemble, {least.name}, {_gain(least, -1)} more."
+        if least.gain >= 0.0005:  # a smaller one is told as 0.0 %
+            what = f"Do not ensemble: {said}; {least.name} may err {_gain(least)} less, but this pilot cannot tell."
     if "n_groups" in attributes:
         parts = [f"Errors are those on new groups, told by {counted(attributes['n_groups'], 'left-out group')}"]
     else:
+        variance = attributes["target_variance"]
         noise = attributes["label_noise"] ** 2
         share = 100 * min(noise / variance, 1.0) if variance > 0 else 100.0
         parts = [f"Noise of the labels (ζ² = {plain(noise)}, {share:.0f} % of their variance) stays in every forecast"]
+    eta = attributes["readout_noise"]
     if eta > 0:
         parts.append(f"readout noise (η² = {plain(eta**2)}) counts once for one ridge and 1/{k} in a mean of {k}")
     if k > 1:
-        near = plain(float(best.nearest_threshold), 2)
-        parts.append(f"the member nearest to its threshold has {near} features for each sample")
-    parts.append(f"there are {plain(attributes['n_samples'] / M, 2)} samples for each feature")
-    return what, f"{', '.join(parts[:-1])}, and {parts[-1]}."
+        parts.append(
+            f"the member nearest to its threshold has {plain(best.nearest_threshold, 2)} features for each sample"
+        )
+    ratio = plain(attributes["n_samples"] / attributes["n_features"], 2)
+    return what, f"{', '.join(parts)}, and there are {ratio} samples for each feature."
 
 
-def _gain(row: xarray.Dataset, sign: int = 1) -> str:
+def _gain(row: pd.Series, sign: int = 1) -> str:
     """The gain of a candidate over one ridge in words, or with sign -1 its loss."""
-    return percent(sign * float(row.gain), float(row.gain_standard_error))
+    return percent(sign * row.gain, row.gain_standard_error)
 
 
-def _error(row: xarray.Dataset) -> str:
+def _error(row: pd.Series) -> str:
     """The forecast error of a candidate in words."""
-    error, lower, upper = (float(row[f"prediction_error{end}"]) for end in ("", "_lower", "_upper"))
-    if np.isnan(error):
+    if np.isnan(row.prediction_error):
         return "an amount that this pilot cannot tell"
-    return f"at most {plain(upper)}" if bool(row.is_bound) else interval(error, lower, upper)
+    if row.is_bound:
+        return f"at most {plain(row.prediction_error_upper)}"
+    return interval(row.prediction_error, row.prediction_error_lower, row.prediction_error_upper)

@@ -39,6 +39,7 @@ from subridge.ridge.moments import MomentBatches
 _STEPS = 25  # sizes of the curve that `samples_needed` searches
 _FARTHEST = 1024  # times the pilot's rows
 _FURTHEST, _SIZES = 16, 12  # default sizes: from n to 16 n, so many
+_ENDS = ("", "_lower", "_upper")  # of names: a number and its bounds
 
 
 def forecast(
@@ -170,11 +171,13 @@ def forecast(
         raise ParameterError("n_groups needs groups=, the label of the group of every row; or give n_samples")
     name, given = ("n_samples", n_samples) if n_groups is None else ("n_groups", n_groups)
     wanted = None if given is None else read_sizes(name, given)
-    names, varies, y = _read_targets(X, y, task) if truth("per_target", per_target) else ([], np.zeros(0), y)
+    if truth("per_target", per_target):
+        names, varies, y = _read_targets(X, y, task)
     sample = read_sample(X, y, task, fit_intercept, groups)
+    rows = sample.rows
+    metrics = metrics_of(sample)
     if wanted is None:
-        wanted = np.unique(np.round(sample.rows.n_samples * np.geomspace(1, _FURTHEST, _SIZES)))
-    rows, metrics, said = sample.rows, metrics_of(sample), list[SubridgeWarning | None]()
+        wanted = np.unique(np.round(rows.n_samples * np.geomspace(1, _FURTHEST, _SIZES)))
     if ensembles is None:
         ensembles = {name: Ensemble(each) for name, each in default_strategies(sample.n_features).items()}
         ridges = "auto" if ridges is None else ridges
@@ -189,30 +192,39 @@ def forecast(
                 "'simplex', or leave groups out"
             )
     refuse_large_pilots(rows, [each.plan for each in drawn.values()], (len(wanted) + 1) * per_target)
-    path, with_noise = read_ridges(ridges, rows), truth("label_noise", label_noise) and groups is None
+    path = read_ridges(ridges, rows)
+    with_noise = truth("label_noise", label_noise) and groups is None
     per_group = rows.n_samples / rows.n_units
     sizes = wanted if n_groups is None else np.maximum(np.round(wanted * per_group), 2.0)
-
+    ends = np.append(sizes, np.inf)
     most = max(each.plan.n_members for each in drawn.values())
+    said = list[SubridgeWarning | None]()
 
     def one(name: str) -> dict[str, FloatArray | BoolArray]:
         ensemble = drawn[name]
-        pilot, ends = replace(factorise_pilot(rows, ensemble.plan), per_target=per_target), np.append(sizes, np.inf)
+        pilot = replace(factorise_pilot(rows, ensemble.plan), per_target=per_target)
         chosen = search_and_choose(pilot, ensemble, path, ends, said, may_grow=isinstance(ridges, str))
         curve = forecast_curve(pilot, ensemble, ends, chosen)
         if name == next(iter(drawn)) and groups is None and rows.knows_leverages:
             said.extend(doubts(pilot, curve))
+        found: dict[str, Any] = {}
+        for metric in metrics:
+            found |= metric.variables(sample, pilot, curve, level)
         is_common = (curve.ridges == curve.ridges[..., :1]).all(axis=-1)
-        found: dict[str, Any] = {
-            name: values for each in metrics for name, values in each.variables(sample, pilot, curve, level).items()
+        found |= {
+            "standard_error": curve.standard_error,
+            "in_reach": curve.in_reach,
+            "is_bound": curve.is_bound,
+            "ridge": np.where(is_common, curve.ridges[..., 0], np.nan),
         }
-        found |= {"standard_error": curve.standard_error, "in_reach": curve.in_reach, "is_bound": curve.is_bound}
-        found |= {"ridge": np.where(is_common, curve.ridges[..., 0], np.nan)}
-        found |= {} if groups is None else {"effective_samples": curve.effective_samples}
-        found = {name: values[..., :-1] for name, values in found.items()}
-        reach = np.full((*curve.ridges.shape[:-2], most), np.nan)
-        reach[..., : ensemble.plan.n_members] = pilot.reach(curve.ridges[..., np.argmax(sizes), :])
-        return found | {"reach": reach, "irreducible_error": curve.error[..., -1]}
+        if groups is not None:
+            found["effective_samples"] = curve.effective_samples
+        reach = pilot.reach(curve.ridges[..., np.argmax(sizes), :])
+        others = [(0, 0)] * (reach.ndim - 1)
+        return {name: values[..., :-1] for name, values in found.items()} | {
+            "reach": np.pad(reach, [*others, (0, most - reach.shape[-1])], constant_values=np.nan),
+            "irreducible_error": curve.error[..., -1],
+        }
 
     found = dict(zip(drawn, side_by_side(one, drawn), strict=True))
     warn_once(said)
@@ -220,8 +232,10 @@ def forecast(
         "n_samples": sizes.astype(np.int64) if np.isfinite(sizes).all() else sizes,
         "aggregation": ("ensemble", [each.aggregation.name for each in drawn.values()]),
     }
-    coordinates |= {} if groups is None else {"n_groups": ("n_samples", sizes / per_group)}
-    labels, noise = {metric.name: metric.label for metric in metrics}, noise_of_targets(rows) if with_noise else {}
+    if groups is not None:
+        coordinates["n_groups"] = ("n_samples", sizes / per_group)
+    labels = {metric.name: metric.label for metric in metrics}
+    noise = noise_of_targets(rows) if with_noise else {}
     attributes = sample.attributes() | {"level": level}
     if not per_target:
         return forecasts(found, coordinates, labels, {**attributes, **together(noise)})
@@ -350,32 +364,30 @@ def samples_needed(
     sizes = np.unique(np.geomspace(max(n / 4, 10), _FARTHEST * n, _STEPS).round())
     options: dict[str, Any] = {"ridges": ridges, "level": level, "task": task, "seed": seed, "per_target": per_target}
     curves = forecast(X, y, sizes, ensembles, fit_intercept=fit_intercept, **options)
-    limits, ends, told = curves.irreducible_error, ("", "_lower", "_upper"), curves if per_target else curves.attrs
+    limits = curves.irreducible_error
     if wanted.size not in (1, limits[0].size):
         raise ParameterError(f"error must be one number, or one for each target, got {counted(wanted.size, 'number')}")
-    asked, *noise = (
-        np.broadcast_to(each, limits.shape).ravel().tolist()
-        for each in (wanted, *(np.asarray(told[f"label_noise{end}"]) ** 2 for end in ends))
-    )
-    bounds = [curves[name].values.reshape(-1, len(sizes)) for name in (f"prediction_error{end}" for end in ends)]
-    found = [[_crossing(sizes, *each) for each in zip(lines, asked, strict=True)] for lines in bounds]
-    reached = [
-        bool(np.isfinite(size)) and bool(line[min(int(np.searchsorted(sizes, size)), len(sizes) - 1)])
-        for size, line in zip(found[0], curves.in_reach.values.reshape(-1, len(sizes)), strict=True)
-    ]
-    rows = zip(asked, zip(*noise, strict=True), limits.values.flat, *found, strict=True)
-    answers = [_answer(own, zeta, limit, sizes[0], *each) for own, zeta, limit, *each in rows]
-    variables: dict[str, Any] = dict(zip((f"n_samples{end}" for end in ends), found, strict=True))
-    variables |= {"in_reach": reached, "irreducible_error": limits.values, "answer": answers}
-    known: dict[str, Any] = {} if per_target else {"error": asked[0], "label_noise": noise[0][0] ** 0.5}
+    asked = limits.copy(data=np.broadcast_to(wanted, limits.shape))
+    noise = [(curves if per_target else curves.attrs)[f"label_noise{end}"] ** 2 for end in _ENDS]
+    found = []
+    for end in _ENDS:
+        lines = curves[f"prediction_error{end}"].values.reshape(-1, len(sizes))
+        crossings = [_crossing(line, own, sizes) for line, own in zip(lines, asked.values.flat, strict=True)]
+        found.append(limits.copy(data=np.reshape(crossings, limits.shape)))
+    is_known = np.isfinite(found[0])
+    reached = curves.in_reach.sel(n_samples=found[0].where(is_known, sizes[-1]), method="bfill") & is_known
+    answers = xarray.apply_ufunc(_answer, asked, limits, *noise, *found, kwargs={"least": sizes[0]}, vectorize=True)
+    variables = dict(zip((f"n_samples{end}" for end in _ENDS), found, strict=True))
+    variables |= {"in_reach": reached, "irreducible_error": limits, "answer": answers}
+    known: dict[str, Any] = {} if per_target else {"error": float(wanted), "label_noise": curves.attrs["label_noise"]}
     return xarray.Dataset(
-        {name: (limits.dims, np.array(values).reshape(limits.shape)) for name, values in variables.items()},
+        {name: (limits.dims, each.values) for name, each in variables.items()},
         {name: curves[name].values for name in limits.dims},
         result_attributes("samples_needed", 1, "Sample sizes at which an error is reached.", **known),
     )
 
 
-def _crossing(sizes: FloatArray, errors: FloatArray, wanted: float) -> float:
+def _crossing(errors: FloatArray, wanted: float, sizes: FloatArray) -> float:
     """The smallest size at which a curve is known to lie at or below the wanted error; infinite where none does."""
     known = np.isfinite(errors)
     lowest = np.minimum.accumulate(errors[known])
@@ -386,18 +398,27 @@ def _crossing(sizes: FloatArray, errors: FloatArray, wanted: float) -> float:
 
 
 def _answer(
-    wanted: float, noise: Sequence[float], limit: float, least: float, size: float, lower: float, upper: float
+    wanted: float,
+    limit: float,
+    noise: float,
+    least_noise: float,
+    most_noise: float,
+    size: float,
+    lower: float,
+    upper: float,
+    least: float,
 ) -> str:
-    """The sentence; `noise` is the variance of the noise with its bounds, `least` the smallest size of the curve."""
+    """The sentence; `noise` is the variance of the noise, and `least` the smallest size of the curve."""
     end = f"{upper:,.0f}" if np.isfinite(upper) else "∞"
+    told = f"the label noise alone is {interval(noise, least_noise, most_noise)}"
     if np.isfinite(size) and size <= least:
         return f"{size:,.0f} rows or fewer" + ("" if upper <= least else f" (up to {end})")
     if np.isfinite(size):
         return f"{size:,.0f} rows ({lower:,.0f} to {end})"
-    if wanted < noise[1]:
-        return f"not reachable: the label noise alone is {interval(*noise)}"
-    if wanted < noise[2] and limit <= noise[2]:
-        return f"cannot be told: the label noise alone is {interval(*noise)}"
+    if wanted < least_noise:
+        return f"not reachable: {told}"
+    if wanted < most_noise and limit <= most_noise:
+        return f"cannot be told: {told}"
     if np.isnan(limit):
         return "not within the reach of this pilot"
     if limit <= wanted:

@@ -3,13 +3,13 @@
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, TypeVar
 
 import numpy as np
+import pandas as pd
 from scipy.sparse import csr_array
 from scipy.stats import chi2
 from sklearn.preprocessing import StandardScaler
@@ -17,7 +17,7 @@ from sklearn.utils import check_array
 
 from subridge.arrays.machine import blas_threads
 from subridge.arrays.namespace import is_sparse
-from subridge.arrays.types import ArrayLike, BoolArray, FloatArray, IntArray, Json, MatrixLike, Seed, SparseMatrix
+from subridge.arrays.types import ArrayLike, FloatArray, IntArray, Json, MatrixLike, Seed, SparseMatrix
 from subridge.datasets.tables.targets import LEAST_ROWS, TargetLike, Task, missing_targets, read_target, target_rows
 from subridge.model.checks import (
     checked_seed,
@@ -59,7 +59,8 @@ _MOST_WORKERS = 8  # each holds the factors of one ensemble, as large as the dat
 
 Work = TypeVar("Work")
 Result = TypeVar("Result")
-_listener: ContextVar[Callable[[int, int], None] | None] = ContextVar("listener", default=None)
+# If set, it is called with the number of tasks done and of all, after each of them.
+listener: ContextVar[Callable[[int, int], None] | None] = ContextVar("listener", default=None)
 
 
 @dataclass(frozen=True, eq=False)
@@ -110,16 +111,18 @@ def read_sample(
         others = y is not None or groups is not None or task == "classification" or standardise
         require(not others, "moments hold y, numbers; leave out y, groups=, task= and standardise=")
         moments = moment_rows(X.batches, fit_intercept, X.standardise)
-        is_plain = moments.whole.total_weight == moments.n_samples >= LEAST_ROWS
         require(bool(np.any(moments.targets)), "the target is the same in every row; there is nothing to learn")
-        require(is_plain, f"a forecast needs moments of at least {LEAST_ROWS} rows, without sample_weight")
+        require(
+            moments.whole.total_weight == moments.n_samples >= LEAST_ROWS,
+            f"a forecast needs moments of at least {LEAST_ROWS} rows, without sample_weight",
+        )
         return Sample(moments, None)
     table = _read_features(X)
-    cells, remedy = float(np.prod(table.shape, dtype=np.float64)), "take fewer rows or features"
-    refuse_beyond_memory(f"a table of {' × '.join(f'{each:,}' for each in table.shape)} numbers", 8 * cells, remedy)
+    n, M = table.shape
+    refuse_beyond_memory(f"a table of {n:,} × {M:,} numbers", 8.0 * n * M, "take fewer rows or features")
     if truth("standardise", standardise):
         table = StandardScaler(with_mean=False).fit_transform(table)
-    n, target = table.shape[0], read_target(y)
+    target = read_target(y)
     require(
         len(target) == n, f"y must have an entry or a row for each of the {counted(n, 'row')} of X, got {len(target)}"
     )
@@ -129,12 +132,11 @@ def read_sample(
     targets = target_rows(target, task)
     if targets.class_names is None and targets.notes:
         warnings.warn(ClassCodesWarning(f"y: {'; '.join(targets.notes)}"), stacklevel=3)
-    together, labels = None, targets.rows
-    if groups is not None:
-        together = left_out_groups(groups, n)
-    else:
+    labels = targets.rows
+    together = None if groups is None else left_out_groups(groups, n)
+    if together is None:
         kept = _without_copies(table, labels)
-        if copies := n - int(kept.sum()):
+        if copies := n - len(kept):
             what = agreeing(copies, "is a copy of another", "are copies of others")
             warnings.warn(
                 f"{copies:,} of {counted(n, 'row')} {what}, label included; leaving one of them out leaves its label "
@@ -142,7 +144,8 @@ def read_sample(
                 CopiedRowsWarning,
                 stacklevel=3,
             )
-            table, labels = table[np.flatnonzero(kept)], labels[:, kept]
+            table = table[kept]
+            labels = labels[:, kept]
     rows = training_rows(table, labels, None, fit_intercept, together)
     centred = rows.centred_targets[0]
     is_small = centred.any() and float((centred**2).sum()) < _SMALLEST
@@ -173,29 +176,29 @@ def _read_features(X: MatrixLike) -> FloatArray | SparseMatrix:
     return table
 
 
-def _without_copies(table: FloatArray | SparseMatrix, targets: FloatArray) -> BoolArray:
-    """Which rows to keep, shape (n,): copies are dropped where equal rows cannot be a coincidence.
+def _without_copies(table: FloatArray | SparseMatrix, targets: FloatArray) -> IntArray:
+    """Numbers of the rows to keep: copies are dropped where equal rows cannot be a coincidence.
 
     They cannot where rows with the same features always have the same label, and either the label or a feature hardly
     ever repeats in the other rows, or there are more features than rows.
     """
-    n, dense = table.shape[0], table.toarray() if is_sparse(table) else np.asarray(table)
-    first, everything = np.zeros(n, dtype=bool), np.ones(n, dtype=bool)
-    if any(len(np.unique(column)) == n for column in dense[:, :_LOOKED_AT].T):  # no row repeats
+    dense = table.toarray() if is_sparse(table) else np.asarray(table)
+    everything = np.arange(len(dense))
+    if any(len(np.unique(column)) == len(dense) for column in dense[:, :_LOOKED_AT].T):  # no row repeats
         return everything
     both = np.column_stack([dense, targets.T])
-    first[np.unique(both, axis=0, return_index=True)[1]] = True
-    distinct = int(first.sum())
+    _, first = np.unique(both, axis=0, return_index=True)
+    distinct = len(first)
     has_one_label = len(np.unique(dense, axis=0)) == distinct
-    is_rare = table.shape[1] >= distinct or any(2 * len(np.unique(column)) > distinct for column in both.T)
-    return first if has_one_label and is_rare and distinct >= LEAST_ROWS else everything
+    is_rare = dense.shape[1] >= distinct or any(2 * len(np.unique(column)) > distinct for column in both.T)
+    return np.sort(first) if has_one_label and is_rare and distinct >= LEAST_ROWS else everything
 
 
 def read_sizes(name: str, n_samples: Any) -> FloatArray:
     """Sample sizes n′ ≥ 2, which may be infinite; shape (S,)."""
-    sizes = np.array(list(dict.fromkeys(np.atleast_1d(real_array(name, n_samples)).ravel().tolist())))
-    whole = np.isinf(sizes) | ((sizes == np.floor(sizes)) & (sizes < _MOST))
-    if not sizes.size or not whole.all() or (sizes < 2).any():
+    sizes: FloatArray = pd.unique(np.ravel(real_array(name, n_samples)))
+    whole = (sizes >= 2) & (np.isinf(sizes) | ((sizes == np.floor(sizes)) & (sizes < _MOST)))
+    if not sizes.size or not whole.all():
         raise ParameterError(f"{name} must be integers of at least 2 and below 1e15 (or inf), got {n_samples!r}")
     return sizes
 
@@ -211,7 +214,8 @@ def read_ensembles(ensembles: Mapping[str, Ensemble], n_features: int, seed: See
         name = f"ensembles[{key!r}]"
         of_kind(name, ensemble, Ensemble)
         refuse_row_fractions(ensemble, "a forecast from rows")
-        subsets, aggregation = ensemble.subsets, ensemble.aggregation
+        aggregation = ensemble.aggregation
+        subsets = ensemble.subsets
         plan = subsets.draw(n_features, stream(seed)) if isinstance(subsets, Strategy) else ensemble.plan
         if plan.n_features != n_features:
             raise SubsetError(f"{name} is a plan for {counted(plan.n_features, 'feature')}, but X has {n_features}")
@@ -238,15 +242,16 @@ def refuse_large_pilots(rows: TrainingRows, plans: Sequence[SubsetPlan], n_sizes
     If targets are judged one by one, at so many sizes, results are held for each, and few left-out errors.
     """
     C, n = rows.targets.shape
-    factors = [int(np.minimum(plan.subset_sizes, n).sum()) * n for plan in plans]
+    members = [plan.n_members for plan in plans]
+    factors = [n * int(np.minimum(plan.subset_sizes, n).sum()) for plan in plans]
     # Of left-out errors, their products, and parts of both.
-    tables = [_TABLES * max(_TABLE, plan.n_members * (1 if n_sizes else C) * n) for plan in plans]
-    held = sorted((sum(each) for each in zip(factors, tables, strict=True)), reverse=True)[: workers_for(len(plans))]
-    results = C * sum(n_sizes * (_RESULTS + 2 * plan.n_members) for plan in plans)
+    tables = [_TABLES * max(_TABLE, n * k * (1 if n_sizes else C)) for k in members]
+    held = sorted(map(sum, zip(factors, tables, strict=True)))[-workers_for(len(plans)) :]
+    results = C * n_sizes * sum(_RESULTS + 2 * k for k in members)
     # The features are copied five times, the targets eight times.
     needed = 8.0 * (n * (5 * len(rows.feature_means) + 8 * C) + sum(held) + results)
-    remedy = "take fewer rows or features, or fewer and smaller members"
-    refuse_beyond_memory(f"a pilot of {counted(n, 'row')} in {counted(len(plans), 'ensemble')}", needed, remedy)
+    what = f"a pilot of {counted(n, 'row')} in {counted(len(plans), 'ensemble')}"
+    refuse_beyond_memory(what, needed, "take fewer rows or features, or fewer and smaller members")
 
 
 @dataclass(frozen=True, eq=False)
@@ -312,9 +317,9 @@ class Pilot:
                 for r, fit in enumerate(self.members)
             ]
             errors = np.stack([each.errors for each in found], axis=1 + self.per_target) / self.rows.root_weights
-            part = np.repeat(part, self.n_judged, axis=0)
-            rows = slice(start * self.n_judged, start * self.n_judged + len(part))
-            yield LeftOut(self, rows, part, errors.reshape(len(part), len(found), -1, errors.shape[-1]))
+            places = np.repeat(np.arange(start, start + len(part)), self.n_judged)
+            errors = errors.reshape(len(places), len(found), -1, errors.shape[-1])
+            yield LeftOut(self, places, penalties[places], errors)
 
 
 @dataclass(frozen=True, eq=False)
@@ -322,7 +327,7 @@ class LeftOut:
     """Left-out errors at t rows of a table of penalties."""
 
     pilot: Pilot
-    rows: slice  # of the table
+    places: IntArray  # their rows of the table, (t,)
     penalties: FloatArray  # shape (t, k)
     errors: FloatArray  # shape (t, k, C, n), C = 1 if targets are judged one by one
 
@@ -336,8 +341,10 @@ class LeftOut:
 def factorise_pilot(rows: TrainingRows, plan: SubsetPlan) -> Pilot:
     """Factorise the members of a plan. A member whose columns are all constant predicts the mean."""
     members = list(factorise_members(rows, plan, gram_limit=PILOT_GRAM_LIMIT))
-    varies = any(fit.spectrum.size for fit in members)
-    require(varies, "the members see only constant columns in the pilot; give X columns that vary")
+    require(
+        any(fit.spectrum.size for fit in members),
+        "the members see only constant columns in the pilot; give X columns that vary",
+    )
     return Pilot(members, rows, plan)
 
 
@@ -380,27 +387,11 @@ def _noise(fit: MemberFit, freedom: int, y: FloatArray) -> FloatArray:
         parts.append((best, freedom * np.log(np.maximum(best, 1e-300)) + np.log(stretch).sum(axis=1)))
     variances, misfit = (np.concatenate(each, axis=1) for each in zip(*parts, strict=True))
     misfit = np.maximum(misfit - misfit.min(axis=1, keepdims=True), 0.0)  # minus twice the log-likelihood
-    kept, likelihood = misfit <= chi2.ppf(0.9, 1), np.exp(-0.5 * misfit)
-    own = np.exp(np.sqrt(2 / freedom))  # given h the variance follows a χ² distribution
+    likelihood = np.exp(-0.5 * misfit)
     mean = (likelihood * variances).sum(axis=1) / likelihood.sum(axis=1)
-    lower, upper = np.where(kept, variances, np.inf).min(axis=1), np.where(kept, variances, 0.0).max(axis=1)
-    return np.stack([mean, lower / own, upper * own])
-
-
-@contextmanager
-def told_of_progress(listener: Callable[[int, int], None]) -> Iterator[None]:
-    """Within it, `listener` is called with the number of tasks done and of all, after each of them.
-
-    >>> with told_of_progress(lambda done, total: print(done, "of", total)):
-    ...     side_by_side(abs, [-1])
-    1 of 1
-    [1]
-    """
-    token = _listener.set(listener)
-    try:
-        yield
-    finally:
-        _listener.reset(token)
+    kept = np.ma.masked_where(misfit > chi2.ppf(0.9, 1), variances)
+    own = np.exp(np.sqrt(2 / freedom))  # given h the variance follows a χ² distribution
+    return np.stack([mean, kept.min(axis=1).data / own, kept.max(axis=1).data * own])
 
 
 def workers_for(n_tasks: int) -> int:
@@ -415,16 +406,18 @@ def side_by_side(work: Callable[[Work], Result], tasks: Iterable[Work]) -> list[
 
     Ensembles are independent and their matrices small: one core for each is faster than all cores on one.
     """
-    tasks, listener, results = list(tasks), _listener.get(), list[Result]()
+    tasks = list(tasks)
+    results = []
+    tell = listener.get()
     workers = workers_for(len(tasks))
     with (
         blas_threads(1 if workers > 1 else None),
         ThreadPoolExecutor(workers) as pool,
-        LateBar("ensembles", len(tasks), show=listener is None) as bar,
+        LateBar("ensembles", len(tasks), show=tell is None) as bar,
     ):
         for result in pool.map(work, tasks):
             results.append(result)
             bar.move(1)
-            if listener is not None:
-                listener(len(results), len(tasks))
+            if tell is not None:
+                tell(len(results), len(tasks))
     return results

@@ -68,14 +68,15 @@ def matched_penalties(spectrum: FloatArray, n: int, room: int, sizes: FloatArray
     """
     if not len(spectrum):  # constant columns: the mean is predicted, whatever the penalty
         return penalties.astype(float)
-    spare, finite = room - len(spectrum), np.isfinite(sizes)  # directions of the rows that the member cannot fit
+    spare = room - len(spectrum)  # directions of the rows that the member cannot fit
+    finite = np.isfinite(sizes)
     wanted = np.where(finite, sizes, n) - (n - room)
 
+    @np.errstate(over="ignore", divide="ignore")  # penalties and squares next to the smallest floats
     def falls_short(log_p: FloatArray) -> BoolArray:
-        p = np.exp(log_p)[:, None]
-        with np.errstate(over="ignore", divide="ignore"):  # penalties and squares next to the smallest floats
-            shares = 1 / (spectrum + p)
-            return np.asarray(wanted < shares @ spectrum + penalties * (shares.sum(axis=1) + spare / p[:, 0]))
+        p = np.exp(log_p)
+        shares = 1 / (spectrum + p[:, None])
+        return np.asarray(wanted < shares @ spectrum + penalties * (shares.sum(axis=1) + spare / p))
 
     high = np.log(4 * (spectrum.sum() + penalties * (len(spectrum) + spare)) / wanted + spectrum[-1])
     low = np.log(np.minimum(spectrum[0], np.where(penalties > 0, penalties, spectrum[0]))) - 60.0
@@ -83,7 +84,8 @@ def matched_penalties(spectrum: FloatArray, n: int, room: int, sizes: FloatArray
     for _ in range(_HALVINGS):
         middle = 0.5 * (low + high)
         short = falls_short(middle)
-        low, high = np.where(short, middle, low), np.where(short, high, middle)
+        low = np.where(short, middle, low)
+        high = np.where(short, high, middle)
     return np.where(sizes == n, penalties, np.where(has_root, np.exp(0.5 * (low + high)), 0.0))
 
 
@@ -92,30 +94,29 @@ def variance_shares(members: Sequence[MemberFit], penalties: FloatArray) -> Floa
     spare = [fit.rows.room - len(fit.spectrum) for fit in members]  # directions that the member cannot fit
     sums = [fit.residual_gains(penalties[:, r]).sum(axis=1) for r, fit in enumerate(members)]
     traces = np.stack(sums, axis=1) + spare
-    n, T, rank = members[0].rows.n_samples, len(penalties), sum(len(fit.spectrum) for fit in members)
-    few = (
-        members[0].rows.knows_leverages and 2 * T * n < rank
-    )  # then k products of n × n matrices take less time than k²/2 overlaps of members
-    pairs = (
-        np.stack([_pair_traces(members, row) for row in penalties]) if few else residual_pair_traces(members, penalties)
-    )
-    return np.asarray(np.clip(1 - traces[:, :, None] * traces[:, None, :] / np.maximum(n * pairs, TINY), 0.0, 1 - 1e-9))
+    n = members[0].rows.n_samples
+    if members[0].rows.knows_leverages and 2 * len(penalties) * n < sum(len(fit.spectrum) for fit in members):
+        # Then k products of n × n matrices take less time than k²/2 overlaps of members.
+        pairs = np.stack([_pair_traces(members, row) for row in penalties])
+    else:
+        pairs = residual_pair_traces(members, penalties)
+    kept = traces[:, :, None] * traces[:, None, :] / np.maximum(n * pairs, TINY)
+    return np.clip(1 - kept, 0.0, 1 - 1e-9)
 
 
 def _pair_traces(members: Sequence[MemberFit], penalties: FloatArray) -> FloatArray:
     """``tr(R_r R_r′)`` at one row of penalties (k,), as inner products of the matrices R, in blocks of their rows."""
-    n, k, intercept = members[0].rows.n_samples, len(members), float(members[0].rows.fit_intercept)
-    gains = [
-        fit.residual_gains(p[None])[0] - (not fit.spans_samples) for fit, p in zip(members, penalties, strict=True)
-    ]
+    rows = members[0].rows
+    n = rows.n_samples
+    k = len(members)
     traces = np.zeros((k, k))
     for own in np.array_split(np.arange(n), -(-k * n**2 // _ENTRIES)):
-        unit = (np.arange(n) == own[:, None]) - intercept / n
-        R = [
-            (fit.left[:, own].T * gain) @ fit.left + (not fit.spans_samples) * unit
-            for fit, gain in zip(members, gains, strict=True)
-        ]
-        flat = np.stack(R).reshape(k, -1)
+        unit = (np.arange(n) == own[:, None]) - rows.fit_intercept / n
+        flat = np.empty((k, unit.size))
+        for r, fit in enumerate(members):
+            one = float(not fit.spans_samples)
+            gains = fit.residual_gains(penalties[r : r + 1])[0] - one
+            flat[r] = ((fit.left[:, own].T * gains) @ fit.left + one * unit).ravel()
         traces += flat @ flat.T
     return traces
 
@@ -169,11 +170,6 @@ class AtPilot(NamedTuple):
     losses: FloatArray  # error to expect on new rows, without what weights gain by chance, (L,)
     weights: FloatArray  # of the members, (L, k)
 
-    @property
-    def best(self) -> int:
-        """The place of the least loss, the largest ridge among equals."""
-        return int(last_least(self.losses))
-
     def weighted(self, aggregation: Aggregation) -> "AtPilot":
         """The same members with another aggregation."""
         found = aggregation.settle(self.moments)
@@ -187,14 +183,16 @@ def at_pilot(pilot: Pilot, ensemble: Ensemble, ridges: FloatArray) -> AtPilot:
     Fitted weights need a pilot with a constant predictor.
     """
     ridges = np.broadcast_to(ridges.reshape(len(ridges), -1), (len(ridges), len(ensemble.ridge)))
-    penalties, noise = pilot.penalties(ridges), np.zeros(ridges.shape)
+    penalties = pilot.penalties(ridges)
+    noise = np.zeros(ridges.shape)
     if ensemble.readout_noise.any():
-        alone = [variance_shares([fit], penalties[:, [r]])[:, 0, 0] for r, fit in enumerate(pilot.members)]
-        noise = _readout_noise(pilot, ensemble, np.stack(alone[: ridges.shape[1]], axis=1))
+        members = pilot.members[: ridges.shape[1]]
+        alone = [variance_shares([fit], penalties[:, [r]])[:, 0, 0] for r, fit in enumerate(members)]
+        noise = _readout_noise(pilot, ensemble, np.stack(alone, axis=1))
     pairs = np.concatenate([block.pairs for block in pilot.left_out(penalties)])
     penalties, noise = (np.repeat(each, pilot.n_judged, axis=0) for each in (penalties, noise))
-    moments = _moments(pilot, penalties, pairs, noise)
-    return AtPilot(ridges, moments, noise, noise[:, 0], noise).weighted(ensemble.aggregation)
+    table = AtPilot(ridges, _moments(pilot, penalties, pairs, noise), noise, noise[:, 0], noise)
+    return table.weighted(ensemble.aggregation)
 
 
 def search_ridges(
@@ -205,34 +203,39 @@ def search_ridges(
     A path that may grow is extended as that of the estimators is, and then made finer. A warning where the error still
     falls at an end is added to `said`.
     """
-    start, everything = ensemble.ridge[None] if path is None else path, np.arange(pilot.n_judged)
+    start = ensemble.ridge[None] if path is None else path
+    everything = np.arange(pilot.n_judged)
     spreads = (pilot.targets**2).reshape(len(everything), -1).sum(axis=1) / pilot.rows.total_weight
 
     def outcomes(ridges: FloatArray, some: IntArray) -> list[Outcome[AtPilot]]:
-        table, L = at_pilot(pilot.of(some), ensemble, ridges), len(ridges)
-        lines = zip(table.losses.reshape(L, -1).T, spreads[some].tolist(), strict=True)
-        return [outcome_of(table, last_least(each[None]), L, spread, partial(_at, each)) for each, spread in lines]
+        table = at_pilot(pilot.of(some), ensemble, ridges)
+        L = len(ridges)
+        return [
+            outcome_of(table, last_least(each[None]), L, spread, partial(_at, each))
+            for each, spread in zip(table.losses.reshape(L, -1).T, spreads[some], strict=True)
+        ]
 
-    if may_grow:
-        searched = extended_searches(start, outcomes, len(everything))
-    else:
-        searched = [(start, outcome) for outcome in outcomes(start, everything)]
-        yield everything, searched[0][1].found
+    if not may_grow:
+        judged = outcomes(start, everything)
+        said.extend(ridge_at_end(start, each.end, each.is_falling) for each in judged)
+        yield everything, judged[0].found
+        return
+    searched = extended_searches(start, outcomes, len(everything))
     said.extend(ridge_at_end(each, outcome.end, outcome.is_falling) for each, outcome in searched)
-    ends = np.array([(each[0], each[-1], len(each)) for each, _ in searched if may_grow]).reshape(-1, 3)
+    ends = np.array([(each[0], each[-1], len(each)) for each, _ in searched])
     for low, high, length in np.unique(ends, axis=0):
         some = np.flatnonzero((ends == (low, high, length)).all(axis=1))
         fine = np.geomspace(low, high, RULE.path_steps * (int(length) - 1) + 1)
         yield some, at_pilot(pilot.of(some), ensemble, fine)
 
 
+def _at(losses: FloatArray, place: IntArray) -> tuple[float, float]:
+    return float(losses[place[0]]), 0.0
+
+
 def last_least(losses: FloatArray) -> IntArray:
     """The place of the least loss on the last axis, (..., L) to (...), the last of equal ones: the largest ridge."""
     return np.asarray(losses.shape[-1] - 1 - np.argmin(losses[..., ::-1], axis=-1))
-
-
-def _at(losses: FloatArray, place: IntArray) -> tuple[float, float]:
-    return float(losses[place[0]]), 0.0
 
 
 class Chosen(NamedTuple):
@@ -248,13 +251,14 @@ class Chosen(NamedTuple):
 
 def choose_ridges(pilot: Pilot, table: AtPilot, sizes: FloatArray) -> Chosen:
     """Choose a ridge from a table, for each size and each target that is judged."""
-    L, reached = len(table.ridges), pilot.reach(table.ridges).min(axis=1) >= sizes[:, None]
-    known = table.losses - (table.weights**2 * table.noise).sum(axis=1)
-    losses, known = (each.reshape(L, -1).T for each in (table.losses, known))  # (C, L)
-    offered = np.where(reached, losses[:, None, :], np.inf)
-    best, least = (last_least(each) for each in (offered, losses[:, None, :]))
+    reached = pilot.reach(table.ridges).min(axis=1) >= sizes[:, None]
+    L = len(table.ridges)
+    losses = table.losses.reshape(L, -1).T[:, None, :]  # (C, 1, L)
+    offered = np.where(reached, losses, np.inf)
+    best = last_least(offered)
     first = np.argmax(np.isfinite(offered), axis=-1)
-    errors = (np.take_along_axis(known, each, axis=1) for each in (best, least))
+    known = table.losses - (table.weights**2 * table.noise).sum(axis=1)
+    errors = (np.take_along_axis(known.reshape(L, -1).T, each, axis=1) for each in (best, last_least(losses)))
     return Chosen(table.ridges[best], (first > 0) & (best == first), *errors)
 
 
@@ -268,7 +272,8 @@ def search_and_choose(
     may_grow: bool,
 ) -> Chosen:
     """Choose ridges as `search_ridges` finds them, for parts of the targets whose tables fit into memory."""
-    seen, parts = pilot.with_constant() if ensemble.aggregation.fits_weights else pilot, []
+    seen = pilot.with_constant() if ensemble.aggregation.fits_weights else pilot
+    parts = []
     most = 1 if path is None else RULE.path_steps * len(path)
     for part in seen.parts(np.arange(pilot.n_judged), most):
         for some, table in search_ridges(seen.of(part), ensemble, path, said, may_grow=may_grow):
@@ -295,101 +300,113 @@ class Curve(NamedTuple):
     sizes: FloatArray  # n′, (S,)
     ridges: FloatArray  # given or chosen, (S, k)
     is_bound: BoolArray  # the chosen ridge is the smallest in reach, (S,)
+    penalties: FloatArray  # at which the pilot has the effective ridges of the sizes, (S, k)
     in_reach: BoolArray  # (S,)
     error: FloatArray  # prediction error, NaN where unknown, (S,)
     fall: FloatArray  # error over the left-out error at the pilot's size, readout noise apart, (S,)
-    weights: FloatArray  # of the members, (S, k)
-    effective_samples: FloatArray  # independent rows that the pilot is worth, (S,)
     standard_error: FloatArray  # of the error, over pilots, (S,)
     freedom: FloatArray  # degrees of freedom of the standard error, (S,)
     skewness: FloatArray  # see `spread_of_means`, (S,)
-    penalties: FloatArray  # at which the pilot has the effective ridges of the sizes, (S, k)
+    weights: FloatArray  # of the members, (S, k)
+    effective_samples: FloatArray  # independent rows that the pilot is worth, (S,)
     before: FloatArray  # γ at the pilot's size and these penalties, (S, k, k)
     after: FloatArray  # γ at the sizes, (S, k, k)
 
+    @np.errstate(over="ignore")  # next to a threshold the upper bound is infinite
     def interval(self, level: float) -> tuple[FloatArray, FloatArray]:
         """Lower and upper bounds of the prediction error, each of shape (S,)."""
-        widths = log_widths(self.error, self.standard_error, self.freedom, self.skewness, level)
-        below, above = (RULE.interval_stretch * width for width in widths)
-        with np.errstate(over="ignore"):  # next to a threshold the upper bound is infinite
-            return self.error / np.exp(below), self.error * np.exp(above)
+        below, above = log_widths(self.error, self.standard_error, self.freedom, self.skewness, level)
+        stretch = RULE.interval_stretch
+        return self.error / np.exp(stretch * below), self.error * np.exp(stretch * above)
 
 
 def forecast_curve(pilot: Pilot, ensemble: Ensemble, sizes: FloatArray, chosen: Chosen) -> Curve:
     """Forecast one ensemble at sizes (S,), each at its chosen ridge."""
-    n, seen = pilot.rows.n_samples, pilot.with_constant() if ensemble.aggregation.fits_weights else pilot
+    n = pilot.rows.n_samples
+    seen = pilot.with_constant() if ensemble.aggregation.fits_weights else pilot
     C, S, k = chosen.ridges.shape
     # Matched penalties and variances depend on sizes and ridges only: they serve all targets that have the same.
     lines, numbers = np.unique(chosen.ridges.reshape(C, S * k), axis=0, return_inverse=True)
-    numbers, own_sizes, parts = numbers.ravel(), np.tile(sizes, len(lines)), []
-    members = zip(seen.members, seen.penalties(lines.reshape(-1, k)).T, strict=True)
-    matched = [matched_penalties(fit.spectrum, n, pilot.rows.room, own_sizes, p) for fit, p in members]
-    penalties = np.stack(matched, axis=1)
-    gamma_n = n * variance_shares(seen.members, penalties)
+    wanted = seen.penalties(lines.reshape(-1, k))
+    own_sizes = np.tile(sizes, len(lines))
+    matched = [
+        matched_penalties(fit.spectrum, n, pilot.rows.room, own_sizes, wanted[:, r])
+        for r, fit in enumerate(seen.members)
+    ]
+    penalties = np.stack(matched, axis=1).reshape(len(lines), S, -1)
+    gamma_n = n * variance_shares(seen.members, np.concatenate(penalties)).reshape(*penalties.shape, -1)
+    parts = []
     for number in range(len(lines)):
-        own = slice(number * S, (number + 1) * S)
         for some in seen.parts(np.flatnonzero(numbers == number), S):
-            at = np.repeat(np.arange(S), len(some))
             blocks = [
-                _transfer(block, ensemble, gamma_n[own][at[block.rows]], sizes[at[block.rows]])
-                for block in seen.of(some).left_out(penalties[own])
+                _transfer(block, ensemble, gamma_n[number, block.places], sizes[block.places])
+                for block in seen.of(some).left_out(penalties[number])
             ]
             found = [np.concatenate(each) for each in zip(*blocks, strict=True)]
             parts.append((some, [each.reshape(S, len(some), *each.shape[1:]).swapaxes(0, 1) for each in found]))
-    error, readout, weights, effective, deviation, freedom, skewness, before, after = in_order(parts)
+    error, readout, deviation, *others = in_order(parts)
     error = np.where((pilot.reach(chosen.ridges) >= sizes[:, None]).all(axis=-1), error, np.nan)
     # A larger sample is not believed to raise the error. Without this the mean error over forty tables is 2.7 % larger.
     believed = np.where(sizes > n, np.minimum(error, chosen.least), error)
+    total = believed + readout
     with np.errstate(invalid="ignore", divide="ignore"):
         fall = np.where((chosen.present > 0) & (sizes != n), believed / chosen.present, 1.0)
         deviation = deviation * np.where(error <= 0, 1.0, believed / error)
-        total = believed + readout
-        is_vague = (sizes > n) & (deviation > RULE.vague * total) & (pilot.rows.left_out is None)
-    in_reach = ~np.isnan(total) & ~is_vague
-    found = [chosen.ridges, chosen.is_bound, in_reach, total, fall, weights, effective, deviation, freedom, skewness]
-    found += [penalties.reshape(-1, S, len(seen.members))[numbers, :, :k], before[..., :k, :k], after[..., :k, :k]]
+    is_vague = (sizes > n) & (deviation > RULE.vague * total) & (pilot.rows.left_out is None)
+    own = penalties[numbers.ravel(), :, :k]
+    found = [chosen.ridges, chosen.is_bound, own, ~np.isnan(total) & ~is_vague, total, fall, deviation, *others]
     return Curve(sizes, *(each if pilot.per_target else each[0] for each in found))
 
 
 def _transfer(block: LeftOut, ensemble: Ensemble, gamma_n: FloatArray, sizes: FloatArray) -> tuple[FloatArray, ...]:
-    """At t sizes, from γ n of shape (t, k′, k′): error without readout noise and what that adds, then as in `Curve`:
-    weights, effective samples, standard error, its degrees of freedom and skewness, γ before and after.
+    """At t sizes, from γ n of shape (t, k′, k′): error without readout noise and what that adds, then as in `Curve`
+    from the standard error on.
     """
-    pilot, k, n = block.pilot, len(ensemble.ridge), block.pilot.rows.n_samples
-    trained, most, effective = float(n), 1 - 1e-9, np.full(len(sizes), float(n))
-    by_groups, has_constant = pilot.rows.left_out is not None, len(pilot.members) > k
-    if by_groups:  # several rows count as one, and a group is predicted from the rows of the others
-        effects, rows_alone = design_effects(block), gamma_n
-        gamma_n = gamma_n * np.sqrt(effects[:, :, None] * effects[:, None, :])
-        trained, most, effective = n * (1 - 1 / pilot.rows.n_units), RULE.most_group_gamma, n / effects.mean(axis=1)
-    before = np.minimum(gamma_n / trained, most)
-    after = np.minimum(gamma_n / sizes[:, None, None], most if by_groups else np.inf)
-    gain = variance_gain(after)
-    noise = _readout_noise(pilot, ensemble, np.diagonal(after, axis1=1, axis2=2)[:, :k])
-    ratio, unsure = (1 - before) * gain, np.zeros(before.shape)
-    if by_groups:  # one of two limits, see `design_effects`
-        first, last = (np.minimum(rows_alone / rows, most) for rows in (trained, sizes[:, None, None]))
-        unsure = np.abs(block.pairs * (ratio - (1 - first) * variance_gain(last))) / RECTANGLE
-    settled = ensemble.aggregation.settle(_moments(pilot, block.penalties, block.pairs * ratio, noise))
-    weights, error = settled.weights, settled.expected
+    rows = block.pilot.rows
+    k = len(ensemble.ridge)
+    has_constant = len(block.pilot.members) > k
+    trained = float(rows.n_samples)
+    effective = np.full(len(sizes), trained)
+    limits = [gamma_n]
+    most = [1 - 1e-9, np.inf]  # of γ at both sizes
+    if rows.left_out is not None:  # several rows count as one, and a group is predicted from the rows of the others
+        effects = design_effects(block)
+        effective = rows.n_samples / effects.mean(axis=1)
+        limits = [gamma_n * np.sqrt(effects[:, :, None] * effects[:, None, :]), gamma_n]
+        trained *= 1 - 1 / rows.n_units
+        most = [RULE.most_group_gamma] * 2
+    befores = [np.minimum(each / trained, most[0]) for each in limits]
+    afters = [np.minimum(each / sizes[:, None, None], most[1]) for each in limits]
+    ratios = [(1 - each) * variance_gain(later) for each, later in zip(befores, afters, strict=True)]
+    before, after, ratio = befores[0], afters[0], ratios[0]
+    unsure = np.zeros(ratio.shape)
+    if len(limits) > 1:  # the forecast is one of two limits, see `design_effects`
+        unsure = np.abs(block.pairs * (ratio - ratios[1])) / RECTANGLE
+    noise = _readout_noise(block.pilot, ensemble, np.diagonal(after, axis1=1, axis2=2)[:, :k])
+    settled = ensemble.aggregation.settle(_moments(block.pilot, block.penalties, block.pairs * ratio, noise))
+    weights = settled.weights
+    error = settled.expected
     # With n independent rows the relative error of 1 - γ is about `Rule.finite_size`/(n (1 - γ)), and that of the
     # quotient of errors follows.
     change = np.abs(1 - after / np.maximum(before, 1e-12)) * RULE.finite_size / effective[:, None, None]
-    unsure = np.hypot(unsure, np.abs(block.pairs) * np.where(after < 1, gain, 0.0) ** 2 * change)
+    gain = np.where(after < 1, variance_gain(after), 0.0)
+    unsure = np.hypot(unsure, np.abs(block.pairs) * gain**2 * change)
+    all_weights = weights
     if has_constant:  # the error of the mean of the labels is common to all pairs and cancels
         apart = np.maximum(before - before[:, -1:, -1:], 0.0)
         scale = np.sqrt(np.diagonal(apart, axis1=1, axis2=2))
-        unsure = unsure * np.minimum(apart / np.maximum(scale[:, :, None] * scale[:, None, :], TINY), 1.0)
+        unsure *= np.minimum(apart / np.maximum(scale[:, :, None] * scale[:, None, :], TINY), 1.0)
+        all_weights = np.column_stack([weights, 1 - weights.sum(axis=1)])
     doubt = np.einsum("tr,trs,ts->t", weights, unsure[:, :k, :k], weights)
     if has_constant:
         error = np.where((error > 0) & (doubt < error), error, np.nan)
-    all_weights = np.column_stack([weights, 1 - weights.sum(axis=1)]) if has_constant else weights
     raised = np.maximum(np.einsum("tr,trs,ts->t", all_weights, 1 / (1 - before), all_weights), TINY)
-    spread = spread_of_means(left_out_parts(block, all_weights, ratio), pilot.rows.n_units / raised)
+    spread, *shape = spread_of_means(left_out_parts(block, all_weights, ratio), rows.n_units / raised)
     # What weights gain by chance is as unsure as it is large.
-    chance = np.where(np.isfinite(error), error, 0.0) - np.where(np.isfinite(error), settled.least, 0.0)
-    deviation, readout = np.hypot(spread[0], np.hypot(doubt, chance)), (weights**2 * noise).sum(axis=1)
-    return error - readout, readout, weights, effective, deviation, *spread[1:], before, after
+    chance = np.subtract(error, settled.least, out=np.zeros(len(error)), where=np.isfinite(error))
+    deviation = np.hypot(spread, np.hypot(doubt, chance))
+    readout = (weights**2 * noise).sum(axis=1)
+    return error - readout, readout, deviation, *shape, weights, effective, before[:, :k, :k], after[:, :k, :k]
 
 
 def _readout_noise(pilot: Pilot, ensemble: Ensemble, gamma: FloatArray) -> FloatArray:
@@ -429,13 +446,14 @@ def design_effects(block: LeftOut) -> FloatArray:
     between the limits (JCGM 100:2008, 4.3.7) is 1/√3 of its width away from an end, root mean square, and that is part
     of the standard error.
     """
-    pilot, effects = block.pilot, np.ones(block.penalties.shape)
-    for r, fit in enumerate(pilot.members):
+    rows = block.pilot.rows
+    effects = np.ones(block.penalties.shape)
+    for r, fit in enumerate(block.pilot.members):
         for t, gain in enumerate(fit.hat_gains(block.penalties[:, r])):
             pulls = fit.left * block.errors[t, r][:, None, :]  # (C, ρ, n)
-            together, alone = ((each**2).sum(axis=(0, 2)) for each in (pilot.rows.unit_sums(pulls), pulls))
-            effects[t, r] = (gain @ together) / max(float(gain @ alone), TINY)
-    sizes = pilot.rows.unit_sums(np.ones(pilot.rows.n_samples))
+            together, alone = (gain @ (each**2).sum(axis=(0, 2)) for each in (rows.unit_sums(pulls), pulls))
+            effects[t, r] = together / max(alone, TINY)
+    sizes = rows.unit_sums(np.ones(rows.n_samples))
     return np.clip(effects, 1.0, float((sizes**2).sum() / sizes.sum()))
 
 
@@ -445,20 +463,24 @@ def doubts(pilot: Pilot, curve: Curve) -> list[SubridgeWarning | None]:
     If targets are judged one by one, some of them stand for all, together at the median of all ridges and weights.
     """
     some = replace(pilot.of(pilot.parts(np.arange(pilot.n_judged), 1)[0]), per_target=False)
-    firsts = (each[..., 0, :].reshape(-1, each.shape[-1]) for each in (curve.ridges, curve.weights))
-    ridges, weights = (np.median(each, axis=0) for each in firsts)
-    rows, (block,) = some.rows, some.left_out(some.penalties(ridges[None]))
-    members = zip(some.members, block.penalties.T, strict=True)
-    leverages = (
-        np.concatenate([fit.hat_gains(p) @ fit.left**2 for fit, p in members]) + rows.fit_intercept / rows.n_samples
+    rows = some.rows
+    ridges, weights = (
+        np.median(each[..., 0, :].reshape(-1, each.shape[-1]), axis=0) for each in (curve.ridges, curve.weights)
     )
-    top, is_usual = float(leverages.max()), float(np.median(leverages)) < 1 - _DOMINANT
+    (block,) = some.left_out(some.penalties(ridges[None]))
     mixed = np.einsum("k,kcn->cn", weights, block.errors[0]) + (1 - weights.sum()) * rows.deviations
-    dominant = DominantRowsWarning(
-        f"few rows dominate this pilot: the most influential one has leverage {top:.2f}; look for rare columns and "
-        "outliers in X"
-    )
-    return [dominant if top > _DOMINANT and is_usual else None, correlated_rows(mixed, rows)]
+    said = [correlated_rows(mixed, rows)]
+    found = [fit.hat_gains(p) @ fit.left**2 for fit, p in zip(some.members, block.penalties.T, strict=True)]
+    leverages = np.concatenate(found) + rows.fit_intercept / rows.n_samples
+    top = float(leverages.max())
+    if top > _DOMINANT and np.median(leverages) < 1 - _DOMINANT:
+        said.append(
+            DominantRowsWarning(
+                f"few rows dominate this pilot: the most influential one has leverage {top:.2f}; look for rare columns "
+                "and outliers in X"
+            )
+        )
+    return said
 
 
 # -- the standard error ---------------------------------------------------------------------------
@@ -469,9 +491,9 @@ def left_out_parts(block: LeftOut, weights: FloatArray, ratio: FloatArray) -> Fl
 
     Weights have shape (t, k), `ratio` has (t, k, k).
     """
-    rows, (t, k, C, n) = block.pilot.rows, block.errors.shape
+    rows = block.pilot.rows
     form = weights[:, :, None] * weights[:, None, :] * np.where(np.isfinite(ratio), ratio, 0.0)
-    mixed = (form @ block.errors.reshape(t, k, C * n)).reshape(block.errors.shape)
+    mixed = (form @ block.errors.reshape(*weights.shape, -1)).reshape(block.errors.shape)
     own = (block.errors * mixed).sum(axis=(1, 2))  # of every row, (t, n)
     if isinstance(rows, MomentRows):
         return np.asarray(_parts_of_batches(rows, block, weights) * own.mean(axis=1, keepdims=True))
@@ -492,11 +514,13 @@ def _parts_of_batches(rows: MomentRows, block: LeftOut, weights: FloatArray) -> 
 
     It is that of the weighted sum at the pilot's own size, whatever the size that is forecast.
     """
-    plan, C = block.pilot.plan, len(rows.targets)
-    k, shares = plan.n_members, np.array([each.total_weight for each in rows.batches]) / rows.total_weight
+    plan = block.pilot.plan
+    k = plan.n_members
     paths = rows.paths(plan, block.penalties[:, :k] / plan.subset_sizes)
-    found = [rows.batch_squares(paths, np.full(k, t), np.tile(each[:k], (C, 1))) for t, each in enumerate(weights)]
-    sums = np.stack(found)
+    sums = np.empty((len(weights), len(rows.batches)))
+    for t, own in enumerate(weights[:, :k]):
+        sums[t] = rows.batch_squares(paths, np.full(k, t), np.tile(own, (len(rows.targets), 1)))
+    shares = np.array([each.total_weight for each in rows.batches]) / rows.total_weight
     return np.asarray((sums / np.maximum(sums.sum(axis=1, keepdims=True), TINY) - shares) * len(shares))
 
 
@@ -510,18 +534,18 @@ def spread_of_means(parts: FloatArray, dimensions: FloatArray) -> tuple[FloatArr
     known badly from a small pilot: the degrees of freedom are those of the sample variance (Satterthwaite, 1946),
     n - 1 for Gaussian parts, and always less than there are dimensions.
     """
-    centred, n = parts - parts.mean(axis=1, keepdims=True), parts.shape[1]
+    n = parts.shape[1]
+    centred = parts - parts.mean(axis=1, keepdims=True)
     # Times a power of two, so that no power of the largest leaves the floats.
     centred = np.ldexp(centred, -np.frexp(abs(centred).max(axis=1, keepdims=True))[1])
     squares = centred * centred
     power, third, fourth = (each.mean(axis=1) for each in (squares, squares * centred, squares * squares))
     power = np.where(power > 0, power, np.inf)
-    freedom = 2 * n / (np.where(fourth > 0, fourth / power**2, 1.0) - (n - 3) / (n - 1))
-    return (
-        parts.std(axis=1, ddof=1) / np.sqrt(dimensions),
-        np.minimum(freedom, np.maximum(dimensions - 1, 1.0)),
-        third / power**1.5 / np.sqrt(dimensions),
-    )
+    kurtosis = np.where(fourth > 0, fourth / power**2, 1.0)
+    freedom = 2 * n / (kurtosis - (n - 3) / (n - 1))
+    root = np.sqrt(dimensions)
+    skewness = third / power**1.5 / root
+    return parts.std(axis=1, ddof=1) / root, np.minimum(freedom, np.maximum(dimensions - 1, 1.0)), skewness
 
 
 def log_widths(
@@ -539,7 +563,8 @@ def log_widths(
     of numbers with heavy tails is more often too small than too large.
     """
     relative = standard_error / np.where(error > 0, error, np.inf)
-    bend, quantile = skewness - 1.5 * relative, student.ppf(0.5 + level / 2, freedom)
+    quantile = student.ppf(0.5 + level / 2, freedom)
+    bend = skewness - 1.5 * relative
     bend = np.where(abs(bend) > 1e-6, bend, 1e-6)  # next to 0 the cubic is a line
     below, above = (3 / bend * (np.cbrt(1 + bend * (end - skewness / 6)) - 1) for end in (quantile, -quantile))
     return np.maximum(relative * below, 0.0), np.maximum(-relative * above, 0.0)

@@ -72,10 +72,9 @@ def compare(theory: Risk | xarray.DataArray | ArrayLike, experiment: xarray.Data
     standard_error = risk.std("trial", ddof=1) / np.sqrt(risk.sizes["trial"])
     if "subset_sizes" not in experiment.attrs:
         raise ParameterError("experiment has no attribute subset_sizes; pass a Dataset as returned by simulate")
-    thresholds = np.asarray(json.loads(experiment.attrs["subset_sizes"]))
-    P, seen = experiment["n_samples"], np.asarray(json.loads(experiment.attrs.get("row_fractions", "[1]")))
-    rows = P.values[:, None, None] * seen[:, None]  # that members see
-    distance = P.copy(data=abs(rows - thresholds).min(axis=(1, 2)).astype(np.float64))  # min_r |P_r - N_r|
+    thresholds = xarray.DataArray(json.loads(experiment.attrs["subset_sizes"]), dims="r")
+    seen = xarray.DataArray(json.loads(experiment.attrs.get("row_fractions", "[1]")), dims="s")
+    distance = abs(experiment["n_samples"] * seen - thresholds).min(("r", "s"))  # min_r |P_r - N_r|
     near = distance <= _NEAR
     largest = float(abs(risk.where(np.isfinite(risk))).max().fillna(0.0))
     rounding = _ROUNDING * max(largest, float(experiment.attrs.get("signal_power", 0.0)))
@@ -144,14 +143,16 @@ def _on_grid(theory: Risk | xarray.DataArray | ArrayLike, mean: xarray.DataArray
         ) from error
 
 
+@np.errstate(divide="ignore", invalid="ignore")
 def _along_curve(
     risk: xarray.DataArray, deviation: xarray.DataArray, judged: xarray.DataArray
 ) -> tuple[xarray.DataArray, xarray.DataArray]:
     """Correlation of the points of each curve, and z of the curve's mean deviation over judged points."""
-    other, keep = {"n_samples": "other_n_samples"}, judged.astype(float)
-    covariance = xarray.cov(risk, risk.rename(other), dim="trial")
+    other = {"n_samples": "other_n_samples"}
+    beside = risk.rename(other)
+    keep = judged.astype(float)
+    covariance = xarray.cov(risk, beside, dim="trial")
     variance = xarray.dot(covariance, keep, keep.rename(other), dim=("n_samples", "other_n_samples"))
     gap = deviation.where(judged, 0.0).sum("n_samples", skipna=False)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        correlation = xarray.corr(risk, risk.rename(other), dim="trial")
-        return correlation.drop_vars("other_n_samples"), gap / np.sqrt(variance / risk.sizes["trial"])
+    correlation = xarray.corr(risk, beside, dim="trial").drop_vars("other_n_samples")
+    return correlation, gap / np.sqrt(variance / risk.sizes["trial"])

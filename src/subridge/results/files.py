@@ -60,11 +60,10 @@ def to_json(dataset: xr.Dataset) -> str:
             for name, array in named.items()
         }
 
-    attributes = {str(name): _plain(value) for name, value in dataset.attrs.items()}
     document = {
         "coordinates": variables(dataset.coords),
         "variables": variables(dataset.data_vars),
-        "attributes": attributes,
+        "attributes": {str(name): _plain(value) for name, value in dataset.attrs.items()},
     }
     return json.dumps(document, ensure_ascii=False, allow_nan=False)
 

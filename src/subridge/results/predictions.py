@@ -47,17 +47,17 @@ def predicted_curves(
     >>> dict(curves.risk.sizes)
     {'ridge': 1, 'sample_ratio': 2}
     """
-    alpha, lam = np.asarray(sample_ratios, dtype=np.float64), np.asarray(ridges, dtype=np.float64)
+    lam = np.asarray(ridges, dtype=np.float64)
 
     def total(ridge: FloatArray) -> FloatArray:
-        return risk(problem, replace(ensemble, ridge=ridge), alpha, n_features=n_features).total
+        return risk(problem, replace(ensemble, ridge=ridge), sample_ratios, n_features=n_features).total
 
     curves = xr.Dataset(
         {
             "risk": (("ridge", "sample_ratio"), total(lam[:, None, None])),
             "subset_fraction": ("member", np.diagonal(ensemble.fractions)),
         },
-        {"ridge": lam, "sample_ratio": alpha},
+        {"ridge": lam, "sample_ratio": np.asarray(sample_ratios, dtype=np.float64)},
         result_attributes(
             "learning_curves",
             1,
@@ -99,12 +99,14 @@ def boundary_end(
     >>> float(noise.round(9)), float(before)
     (2.0, 0.0)
     """
-    low, high = np.full(shape, lowest), np.full(shape, highest)
+    low = np.full(shape, lowest)
+    high = np.full(shape, highest)
     ends = np.isinf(boundary(high))
     for _ in range(_HALVINGS):
         middle = 0.5 * (low + high)
         beyond = np.isinf(boundary(middle))
-        low, high = np.where(beyond, low, middle), np.where(beyond, middle, high)
+        low = np.where(beyond, low, middle)
+        high = np.where(beyond, middle, high)
     return np.where(ends, high, np.nan), np.where(ends, boundary(low), np.nan)
 
 
@@ -184,14 +186,17 @@ def phase_diagram(
         """A variable of the dataset over some of its dimensions, from an array whose other axes have length one."""
         return names, part.reshape([len(values[name]) for name in names])
 
-    noises, ends = [name for name in rest if name.endswith("_nsr")], {}
+    noises = [name for name in rest if name.endswith("_nsr")]
+    ends = {}
     if len(noises) == 1:
-        axis, left = values[noises[0]], [name for name in rest if name != noises[0]]
+        (noise,) = noises
+        axis = values[noise]
+        left = [name for name in rest if name != noise]
         where, before = boundary_end(
-            lambda noise: boundary_at(**{noises[0]: noise}),
+            lambda strengths: boundary_at(**{noise: strengths}),
             float(axis.min()),
             float(axis.max()),
-            np.broadcast_shapes(*(part.shape for name, part in fixed.items() if name != noises[0])),
+            np.broadcast_shapes(*(part.shape for name, part in fixed.items() if name != noise)),
         )
         ends = {"boundary_end": along(left, where), "boundary_before_end": along(left, before)}
     return xr.Dataset(

@@ -92,8 +92,11 @@ def simulated_curves(
         further = _PER_MEMBER.get(name, ())
         empty = np.broadcast_to(np.nan, shape + [n_members] * len(further))
         variables[name] = (("trial", *swept, "n_samples", *further), empty)
-    description = "Exact risks of trained ridge ensembles by trial."
-    return xr.Dataset(variables, coordinates, result_attributes("simulated_curves", 1, description, **attributes))
+    return xr.Dataset(
+        variables,
+        coordinates,
+        result_attributes("simulated_curves", 1, "Exact risks of trained ridge ensembles by trial.", **attributes),
+    )
 
 
 def classification(
@@ -113,9 +116,11 @@ def classification(
         "n_samples": np.asarray(n_samples),
     }
     empty = np.broadcast_to(np.nan, [len(values) for values in axes.values()])
-    description = "Shares of test samples that ensembles misclassify."
-    attrs = result_attributes("classification", 1, description, **attributes)
-    return xr.Dataset({"misclassification": (tuple(axes), empty)}, axes, attrs)
+    return xr.Dataset(
+        {"misclassification": (tuple(axes), empty)},
+        axes,
+        result_attributes("classification", 1, "Shares of test samples that ensembles misclassify.", **attributes),
+    )
 
 
 def demo_curves(
@@ -123,8 +128,8 @@ def demo_curves(
 ) -> xr.Dataset:
     """Theory and experiment for several ensembles on one problem; each variable has one array per ensemble."""
     return xr.Dataset(
-        {name: (dimensions, np.array(variables[name])) for name, dimensions in _DEMO.items()},
-        {name: np.asarray(values) for name, values in coordinates.items()},
+        {name: (dimensions, variables[name]) for name, dimensions in _DEMO.items()},
+        coordinates,
         result_attributes(
             "demo", 1, "Risks of ridge ensembles, predicted and trained.", n_features=n_features, command=command
         ),
@@ -170,13 +175,13 @@ def best_ensemble_sizes(errors: xr.DataArray, tolerance: float) -> xr.Dataset:
     (4, 4, 16)
     """
     best = errors.min("n_members")
-    near = errors <= best + tolerance
     k = errors.n_members
+    near = k.where(errors <= best + tolerance)
     return xr.Dataset(
         {
             "optimal_n_members": k.where(errors == best).min("n_members"),
-            "smallest": k.where(near).min("n_members"),
-            "largest": k.where(near).max("n_members"),
+            "smallest": near.min("n_members"),
+            "largest": near.max("n_members"),
             "best_error": best,
         }
     )
@@ -196,8 +201,9 @@ def feature_statistics(X: ArrayLike, y: ArrayLike, n_images: int, n_fitted: int)
     >>> abs(float(stats.power) + 1) < 0.1
     True
     """
-    features, labels = np.asarray(X, dtype=np.float64), np.asarray(y)
-    centred = features - features.mean(axis=0)
+    labels = np.asarray(y)
+    centred = np.array(X, dtype=np.float64)
+    centred -= centred.mean(axis=0)
     covariance = centred.T @ centred / len(centred)
     eigenvalues = np.linalg.eigvalsh(covariance)[::-1]
     order = np.argsort(labels, kind="stable")
@@ -207,7 +213,7 @@ def feature_statistics(X: ArrayLike, y: ArrayLike, n_images: int, n_fitted: int)
     power, offset = np.polyfit(np.log(ranks[:n]), np.log(eigenvalues[:n]), 1)
     return xr.Dataset(
         {
-            "gram": (("image", "other_image"), centred[chosen] @ centred[chosen].T / features.shape[1]),
+            "gram": (("image", "other_image"), centred[chosen] @ centred[chosen].T / centred.shape[1]),
             "label": ("image", labels[chosen]),
             "covariance": (("feature", "other_feature"), covariance),
             "eigenvalue": ("rank", eigenvalues),

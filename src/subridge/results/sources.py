@@ -91,8 +91,9 @@ def error_sources(
     check_description(problem, ensemble)
     refuse_row_fractions(ensemble, "error_sources")
     alpha = np.atleast_1d(extended_non_negative("sample_ratio", sample_ratio))
-    seed = checked_seed("seed", seed)
-    members, k = _with_other_draws(problem, ensemble, positive_integer("n_draws", n_draws), seed), ensemble.n_members
+    n_draws = positive_integer("n_draws", n_draws)
+    members = _with_other_draws(problem, ensemble, n_draws, checked_seed("seed", seed))
+    k = ensemble.n_members
     if alpha.ndim != 1 or not alpha.size or risk(problem, members, np.inf).total.shape:
         raise ParameterError(
             "sample_ratio must be the only axis and have shape (n,): give the fields of the problem as numbers, and "
@@ -109,20 +110,22 @@ def error_sources(
     missed, v = found.moments.with_target()
     target = missed.reshape(*alpha.shape, -1, k).mean(axis=1), v
     w = ensemble.aggregation.weights(MemberMoments(pairs, *target))
-    zeta2, eta2 = problem.label_noise.item() ** 2, np.broadcast_to(ensemble.readout_noise, k) ** 2
+    zeta2 = problem.label_noise.item() ** 2
+    eta2 = np.broadcast_to(ensemble.readout_noise, k) ** 2
 
     def of_ensemble(each: FloatArray) -> FloatArray:
         return np.asarray(weighted_pairs(w, each).sum(axis=(-2, -1)))
 
-    with np.errstate(invalid="ignore"):  # no noise, amplified infinitely
-        label_noise, own_noise = zeta2 * noise, eta2 * np.linalg.diagonal(noise)
+    # Without noise nothing is amplified, not even infinitely.
+    label_noise = np.multiply(zeta2, noise, out=np.zeros(noise.shape), where=zeta2 > 0)
+    own_noise = np.multiply(eta2, np.linalg.diagonal(noise), out=np.zeros(noise.shape[:-1]), where=eta2 > 0)
     parts = [
         MemberMoments(other_bias, *target).risk_of(w),
         of_ensemble(bias - other_bias),
         of_ensemble(other_data),
         of_ensemble(np.where(np.isinf(data), np.inf, data - other_data)),
-        of_ensemble(label_noise if zeta2 > 0 else np.zeros(noise.shape)),
-        weighted(w**2, np.where(eta2 > 0, own_noise, 0.0)).sum(axis=-1),
+        of_ensemble(label_noise),
+        weighted(w**2, own_noise).sum(axis=-1),
         (w**2 * eta2).sum(axis=-1),
     ]
     return xr.Dataset(
