@@ -125,6 +125,8 @@ def is_long(X: Any, y: object = None) -> bool:
 
 def select_rows(array: Array, index: IntArray) -> Array:
     """``array[index]`` for an integer index held in NumPy, on the array's device."""
+    if is_numpy(array):
+        return array[index]
     return namespace_of(array).take(array, index_on(array, index), axis=0)
 
 

@@ -262,7 +262,7 @@ class BandedRidge(MultiOutputMixin, RegressorMixin, BaseEstimator):
         self._keep(np.arange(len(search.loss)), search, rows.total_weight)
         self.dual_coef_ = search.dual_coefficients()
         self.intercept_ = rows.whole.target_means * self.fit_intercept
-        features = np.asarray(rows.features) * search.units[:, None]
+        features = np.asarray(rows.features) / rows.scales[:, None]
         self._rows = TrainingRows(features, rows.targets[:0], rows.feature_means, rows.weights, False)
         return self._publish(spaces, search.scales)
 
