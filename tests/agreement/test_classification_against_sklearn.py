@@ -5,7 +5,7 @@ import pytest
 from sklearn.linear_model import Ridge
 
 import subridge as sr
-from subridge.arrays.machine import device_problem, standard_normals
+from subridge.arrays.machine import device_problem, stacked_normals
 from subridge.arrays.namespace import to_numpy
 from subridge.simulation.classification import TEST_NOISE, TRAINING_NOISE, make_classification
 
@@ -53,9 +53,10 @@ def plain_loop(data, chosen, options, device):
                 scores = []
                 for r, columns in enumerate(plan.measurements):
                     shape = (e.n_samples[-1], len(e.classes))
-                    xi = to_numpy(standard_normals(e.seed, (TRAINING_NOISE, trial, r), shape, device, "float64"))
+                    xi = to_numpy(stacked_normals(e.seed, [(TRAINING_NOISE, trial, r)], shape, device, "float64")[0])
                     shape = (len(y_test), len(e.classes))
-                    fresh = to_numpy(standard_normals(e.seed, (TEST_NOISE, trial, draw, r), shape, device, "float64"))
+                    where = [(TEST_NOISE, trial, draw, r)]
+                    fresh = to_numpy(stacked_normals(e.seed, where, shape, device, "float64")[0])
                     goals = np.eye(len(e.classes))[e.labels][rows] - eta * xi[: len(rows)]
                     F, F_test = X[np.ix_(rows, columns)], X_test[:, columns]
                     if e.ridges[l] == 0:

@@ -143,16 +143,16 @@ def test_a_run_that_was_killed_goes_on_from_its_store(data, tmp_path, monkeypatc
     X, y, w = data
     table, store = zarr_of(tmp_path, X), tmp_path / "store"
     whole = sr.gather_moments(table, y, w)
-    read, count = blocks._Slice.load, 0
+    read, count = blocks._read, 0
 
-    def stopping(self):
+    def stopping(*rows):
         nonlocal count
         count += 1
         if count > 10:
             raise KeyboardInterrupt
-        return read(self)
+        return read(*rows)
 
-    monkeypatch.setattr(blocks._Slice, "load", stopping)
+    monkeypatch.setattr(blocks, "_read", stopping)
     monkeypatch.setattr(blocks, "_BLOCK", 8 * M * 128)
     with pytest.raises(KeyboardInterrupt):
         sr.gather_moments(table, y, w, store=store)

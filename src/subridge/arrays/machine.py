@@ -183,31 +183,22 @@ def release(device: str) -> None:
         torch.cuda.empty_cache()
 
 
-def standard_normals(
-    seed: Seed, coordinates: tuple[int, ...], shape: tuple[int, ...], device: str, dtype: str
-) -> Array:
-    """Standard normals at a grid coordinate, drawn on the device.
-
-    The draw depends on seed, coordinates, shape and device only. CPU and GPU draw different samples.
-    """
-    sequence = np.random.SeedSequence(seed, spawn_key=coordinates)
-    if device == "cpu":
-        return np.random.default_rng(sequence).standard_normal(shape).astype(dtype, copy=False)
-    import torch
-
-    place = "cpu" if device == "torch" else device
-    generator = torch.Generator(device=place)
-    generator.manual_seed(int(sequence.generate_state(1, np.uint64)[0] >> np.uint64(1)))
-    return torch.randn(shape, generator=generator, device=place, dtype=getattr(torch, dtype))
-
-
 def stacked_normals(
     seed: Seed, coordinates: list[tuple[int, ...]], shape: tuple[int, ...], device: str, dtype: str
 ) -> Array:
-    """Standard normals at several coordinates, each as if drawn alone, along a new first axis."""
-    if len(coordinates) == 1:
-        return standard_normals(seed, coordinates[0], shape, device, dtype)[None, ...]
+    """Standard normals at several grid coordinates, along a new first axis, drawn on the device.
+
+    Each draw depends on the seed, its coordinates, shape and device only. CPU and GPU draw different samples.
+    """
     drawn = empty_on((len(coordinates), *shape), device, dtype)
-    for place, where in enumerate(coordinates):
-        drawn[place, ...] = standard_normals(seed, where, shape, device, dtype)
+    for own, where in zip(drawn, coordinates, strict=True):
+        sequence = np.random.SeedSequence(seed, spawn_key=where)
+        if device == "cpu":
+            own[...] = np.random.default_rng(sequence).standard_normal(shape)
+        else:
+            import torch
+
+            generator = torch.Generator(device=own.device)
+            generator.manual_seed(int(sequence.generate_state(1, np.uint64)[0] >> np.uint64(1)))
+            torch.randn(shape, generator=generator, out=own)
     return drawn

@@ -262,7 +262,7 @@ class BandedRidge(MultiOutputMixin, RegressorMixin, BaseEstimator):
         self._keep(np.arange(len(search.loss)), search, rows.total_weight)
         self.dual_coef_ = search.dual_coefficients()
         self.intercept_ = rows.whole.target_means * self.fit_intercept
-        features = np.asarray(rows.features) * search.units[:, None]
+        features = np.asarray(rows.features) / rows.scales[:, None]
         self._rows = TrainingRows(features, rows.targets[:0], rows.feature_means, rows.weights, False)
         return self._publish(spaces, search.scales)
 
@@ -527,7 +527,9 @@ class BandedRidge(MultiOutputMixin, RegressorMixin, BaseEstimator):
         """Kernels of the rows for which some targets have labels."""
         if len(rows) == len(self._rows.owners):
             return kernels
-        return kernels.of_rows(rows, left_out_groups(self._rows.owners, len(self._rows.owners), rows))
+        sets = left_out_groups(self._rows.owners, len(self._rows.owners), rows)
+        parts = [take_last(select_rows(K, rows), rows) for K in kernels.kernels]
+        return replace(kernels, kernels=parts, roots=select_rows(kernels.roots, rows), sets=sets)
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "scales_")

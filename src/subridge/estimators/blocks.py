@@ -13,7 +13,7 @@ import sys
 import uuid
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, fields, replace
+from dataclasses import fields, replace
 from functools import partial
 from itertools import chain, count
 from pathlib import Path
@@ -34,46 +34,33 @@ from subridge.store.progress import LateBar, ProgressBar
 from subridge.store.tasks import TaskStore, place_of
 
 _BLOCK = 2**25  # bytes of a block that is read at once, as float64, and of a slab that is centred at once
-_FAN_IN = 8  # blocks that one task reads, and moments that one merges: a power of two, so that all trees are the same
+_FAN_IN = 8  # moments that one task merges: a power of two, so that all trees are the same
 _LEAST_BATCHES = 8  # of which a standard error can be had
 _MATRICES = 16  # Gram matrices that a fit holds beside those of the batches; measured 13 at M = 512
 _PROCESS = 3 * 2**27  # bytes of an interpreter with NumPy, SciPy and Dask; up to 0.35 GiB were measured
 _NAMES = [each.name for each in fields(RowMoments)]
+_Block = tuple[Any, ...]
 _Work = Callable[..., list[Any]]  # moments, or sums, of the pieces of a block
 
 
-class _Block(NamedTuple):
-    """Rows, labels and weights: arrays, slices of arrays on disk, or values that Dask will hand over."""
-
-    X: Any
-    y: Any
-    weights: Any = None
-
-
-@dataclass(frozen=True)
-class _Slice:
-    """Rows of an array on disk, read where they are needed."""
-
-    array: Any
-    start: int
-    stop: int
-
-    def load(self) -> Any:
-        try:
-            return np.array(self.array[self.start : self.stop])
-        except Exception as error:  # whatever a damaged file makes a reader raise
-            raise DataError(
-                f"rows {self.start} to {self.stop} cannot be read ({type(error).__name__}: {error}); the file may be "
-                "truncated or damaged: write it again"
-            ) from error
-        finally:
-            forget_pages(self.array)
+def _read(array: Any, start: int, stop: int) -> Any:
+    """Rows of an array on disk; a block has them as a partial, which is called where they are needed."""
+    try:
+        return np.array(array[start:stop])
+    except Exception as error:  # whatever a damaged file makes a reader raise
+        raise DataError(
+            f"rows {start} to {stop} cannot be read ({type(error).__name__}: {error}); the file may be truncated or "
+            "damaged: write it again"
+        ) from error
+    finally:
+        forget_pages(array)
 
 
 class _Table(NamedTuple):
     """A table in blocks: a list if they can be read in any order, else an iterable of them.
 
-    `dtype` and `block_rows`, of the largest block, are None if they are not known.
+    A block is rows, labels and perhaps weights: arrays, rows that `_read` will read, or values of Dask. `dtype` and
+    `block_rows`, of the largest block, are None if they are not known.
     """
 
     blocks: Iterable[_Block]
@@ -123,11 +110,11 @@ def _table_of_batches(X: Iterable[Any], y: Any, weights: Any) -> _Table:
     first = next(batches, None)
     if first is None:
         raise DataError("the iterator has no batches; an iterator can be read once only: make a new one")
-    block = np.asarray(_plain(first.X))
+    block = np.asarray(_plain(first[0]))
     if block.ndim != 2:
         raise DataError(f"the first batch has X of shape {block.shape}, which must be (n_samples, n_features)")
     return _Table(
-        chain([first], batches), block.shape[1], block.dtype, _n_targets(first.y), len(block), _named(first.X)
+        chain([first], batches), block.shape[1], block.dtype, _n_targets(first[1]), len(block), _named(first[0])
     )
 
 
@@ -146,7 +133,7 @@ def _checked_batches(batches: Iterable[Any]) -> Iterator[_Block]:
             ) from error
         if not isinstance(each, tuple | list) or len(each) not in (2, 3):
             raise DataError(f"batch {number} must be (X, y) or (X, y, sample_weight), got {type(each).__name__}")
-        yield _Block(*each)
+        yield tuple(each)
 
 
 def _lazy_table(X: Any, y: Any, weights: Any) -> _Table:
@@ -162,7 +149,7 @@ def _lazy_table(X: Any, y: Any, weights: Any) -> _Table:
     def blocks() -> Iterator[_Block]:
         for batch in beside.collect_batches(chunk_size=size, maintain_order=True):
             parts = [batch.select(f"^{i}:.*$") for i in range(len(lazy))]
-            yield _Block(parts[0], *(each.to_series() if each.width == 1 else each for each in parts[1:]))
+            yield parts[0], *(each.to_series() if each.width == 1 else each for each in parts[1:])
 
     return _Table(blocks(), len(names), None, len(lazy[1].collect_schema()), None, np.array(names, dtype=object))
 
@@ -194,11 +181,11 @@ def _disk_table(X: Any, y: Any, weights: Any) -> _Table:
     def rows_of(each: Any, start: int) -> Any:
         if each is None:
             return None
-        rows = _Slice(each, start, min(start + step, n))
+        rows = partial(_read, each, start, min(start + step, n))
         # Workers read what lies in zarr, and are sent the rest.
-        return rows.load() if on_dask and not is_of(each, "zarr", "Array") else rows
+        return rows() if on_dask and not is_of(each, "zarr", "Array") else rows
 
-    blocks = [_Block(*(rows_of(each, start) for each in (X, y, weights))) for start in range(0, n, step)]
+    blocks = [tuple(rows_of(each, start) for each in (X, y, weights)) for start in range(0, n, step)]
     return _Table(blocks, width, X.dtype, C, step, None, on_dask)
 
 
@@ -232,8 +219,8 @@ def _dask_table(X: Any, y: Any, weights: Any) -> _Table:
             )
         return np.split(array, np.cumsum(sizes[:-1]))
 
-    columns = [np.ravel(X.to_delayed()), parts_of("y", y), parts_of("sample_weight", weights)]
-    blocks = [_Block(*each) for each in zip(*columns, strict=True)]
+    rows = np.ravel(X.to_delayed())
+    blocks = list(zip(rows, parts_of("y", y), parts_of("sample_weight", weights), strict=True))
     return _Table(blocks, X.shape[1], dtype, _n_targets(y), max(sizes) if known else None, names, True)
 
 
@@ -251,7 +238,7 @@ def _client() -> Any:
 
 def _plain(value: Any) -> Any:
     """A block as an array: read from its file, or taken out of its frame."""
-    loaded = value.load() if isinstance(value, _Slice) else value
+    loaded = value() if isinstance(value, partial) else value
     return loaded.to_numpy() if hasattr(loaded, "to_numpy") else to_numpy(loaded)
 
 
@@ -281,7 +268,8 @@ def _numbers(X: Any, y: Any, weights: Any, width: int, dtype: Any) -> tuple[Arra
 def block_moments(
     X: Any,
     y: Any,
-    weights: Any,
+    weights: Any = None,
+    *,
     width: int,
     dtype: Any,
     fill: FloatArray | None,
@@ -312,7 +300,7 @@ def block_moments(
     return found
 
 
-def _block_sums(X: Any, y: Any, weights: Any, width: int, dtype: Any) -> list[FloatArray]:
+def _block_sums(X: Any, y: Any, weights: Any = None, *, width: int, dtype: Any) -> list[FloatArray]:
     """Count and sum of what is there in every column of a block; one table of shape (2, M)."""
     values = _numbers(X, y, weights, width, dtype)[0].astype(np.float64)
     with np.errstate(invalid="ignore"):  # infinite numbers are refused later
@@ -324,11 +312,6 @@ def _joined(lists: Iterable[list[Any]]) -> list[Any]:
     flat = chain.from_iterable(lists)
     first = next(flat, None)
     return [] if first is None else [merged(chain([first], flat))]
-
-
-def _moments(blocks: Sequence[tuple[Any, ...]], work: _Work) -> list[Any]:
-    """The moments of neighbouring blocks as one, read one after the other; one block keeps its pieces."""
-    return work(*blocks[0]) if len(blocks) == 1 else _joined(work(*block) for block in blocks)
 
 
 # -- new rows -------------------------------------------------------------------------------------
@@ -343,12 +326,12 @@ def predicted(model: Any, X: Any, tail: tuple[int, ...]) -> Array:
         sizes = getattr(X, "chunks", [[math.nan] * X.npartitions])[0]
         shared = delayed(model, traverse=False)
         blocks = zip(_dask_table(X, None, None).blocks, sizes, strict=True)
-        found = [da.from_delayed(shared.predict(each.X), (m, *tail), np.float64) for each, m in blocks]
+        found = [da.from_delayed(shared.predict(part), (m, *tail), np.float64) for (part, *_), m in blocks]
         return da.concatenate(found)  # type: ignore[no-any-return]
     if is_lazy(X):
         X = X.collect_batches(maintain_order=True)
     elif hasattr(X, "shape"):
-        X = (each.X.load() for each in _disk_table(X, None, None).blocks)
+        X = (read() for read, *_ in _disk_table(X, None, None).blocks)
     predictions = [model.predict(part) for part in X]
     if not predictions:
         raise DataError("X gives no batches; an iterator can be read once, so give a new one")
@@ -504,7 +487,8 @@ def gather_moments(
             batches = thinned(found, n_batches)
         else:
             for block in table.blocks:
-                new = block_moments(*block, table.width, table.dtype, fill, sum(each.n_samples for each in batches))
+                n_before = sum(each.n_samples for each in batches)
+                new = block_moments(*block, width=table.width, dtype=table.dtype, fill=fill, n_before=n_before)
                 batches = thinned([*batches, *new], n_batches)
     if not batches:
         raise DataError("X has no rows of positive weight")
@@ -609,23 +593,19 @@ def _batches(
 
 
 def _run(table: _Table, groups: Iterable[list[_Block]], work: _Work) -> Iterator[tuple[int, list[Any]]]:
-    """Batches one after the other in this process, or as they are ready on Dask."""
-    if table.on_dask:
-        return _on_dask(list(groups), work)
-    return enumerate(_moments(each, work) for each in groups)
+    """Batches one after the other in this process, or as they are ready on Dask: a batch of one block has its pieces.
 
-
-def _on_dask(groups: list[list[_Block]], work: _Work) -> Iterator[tuple[int, list[Any]]]:
-    """Batches as trees of Dask tasks, on the current client's cluster or by Dask's scheduler of this machine."""
+    On Dask they are trees of tasks, on the current client's cluster or by Dask's scheduler of this machine.
+    """
+    if not table.on_dask:
+        for number, group in enumerate(groups):
+            yield number, work(*group[0]) if len(group) == 1 else _joined(work(*block) for block in group)
+        return
     from dask.delayed import delayed
 
     roots = []
     for group in groups:
-        if isinstance(group[0].X, _Slice):  # read one by one; in a partial, because Dask looks into arguments for long
-            chunks = [group[start : start + _FAN_IN] for start in range(0, len(group), _FAN_IN)]
-            level = [delayed(partial(_moments, chunk, work), pure=False)() for chunk in chunks]
-        else:
-            level = [delayed(work, pure=False)(*block) for block in group]
+        level = [delayed(work, pure=False)(*block) for block in group]
         while len(level) > 1:
             level = [delayed(_joined, pure=False)(level[i : i + _FAN_IN]) for i in range(0, len(level), _FAN_IN)]
         roots.append(level[0])

@@ -20,7 +20,7 @@ that memory does not grow with the number of choices, nor working memory with th
 
 import warnings
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from itertools import compress
 from typing import NamedTuple, TypeAlias
@@ -37,8 +37,6 @@ from subridge.arrays.namespace import (
     like,
     namespace_of,
     positive_inverse,
-    select_rows,
-    take_last,
     to_numpy,
 )
 from subridge.arrays.types import Array, BoolArray, FloatArray, IntArray
@@ -96,18 +94,6 @@ class SpaceKernels:
             for batch in self.sets.batches
         ]
 
-    def of_rows(self, rows: IntArray, sets: LeftOutSets) -> "SpaceKernels":
-        """The same spaces on some of the rows."""
-        kernels = [take_last(select_rows(K, rows), rows) for K in self.kernels]
-        return replace(self, kernels=kernels, roots=select_rows(self.roots, rows), sets=sets)
-
-    def mixed(self, shares: FloatArray) -> Array:
-        """``Σ g_s K_s``, shape (n, n)."""
-        mixture = 0.0 * self.kernels[0]
-        for share, K in zip(shares.tolist(), self.kernels, strict=True):
-            mixture += share * K
-        return mixture
-
 
 class RowsOfSets(NamedTuple):
     """Rows of sets of equal size, shape (G, m); if they are all rows in order, nothing need be copied."""
@@ -163,7 +149,9 @@ class Solution(NamedTuple):
 
 def centred(spaces: SpaceKernels, shares: FloatArray, along: float) -> tuple[Array, Array, Array, float]:
     """``P K P + a u uᵀ`` for a number a, shape (n, n); u of length one and K u, shape (n,); the length of √w."""
-    mixture = spaces.mixed(shares)
+    mixture = 0.0 * spaces.kernels[0]
+    for share, K in zip(shares.tolist(), spaces.kernels, strict=True):
+        mixture += share * K
     norm = float(spaces.roots @ spaces.roots) ** 0.5
     u = spaces.roots * (spaces.fit_intercept / norm)
     pull = mixture @ u

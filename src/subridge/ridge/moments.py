@@ -428,10 +428,8 @@ class MomentSearch(BandedSearch):
         self._columns = spaces
         self._per_target = per_target
         self._groups = [] if groups is None else left_out_groups(groups, len(moments.batches)).rows_of_sets
-        self.rows = rows = moment_rows(moments.batches, fit_intercept)
-        variances = rows.column_squares * (rows.n_samples / rows.total_weight)
-        self.units = 1 / np.where(moments.standardise & (variances > 0), variances, 1.0)
-        self.scales = np.array([(rows.column_squares * self.units)[columns].sum() for columns in spaces])
+        self.rows = rows = moment_rows(moments.batches, fit_intercept, moments.standardise)
+        self.scales = np.array([rows.column_squares[columns].sum() for columns in spaces])
         self.shares = np.empty((0, len(spaces)))
         self.variation = rows.whole.target_squares
         self.loss = np.full(len(self.variation), np.inf)
@@ -460,7 +458,7 @@ class MomentSearch(BandedSearch):
     def forms(self, rng: Generator) -> tuple[FloatArray, FloatArray]:
         """As of rows, and T without random vectors: ``FᵀGF = I - A⁻¹`` and ``GF = F A⁻¹`` with A = FᵀF + I."""
         alive = self.scales > 0
-        M = len(self.units)
+        M = len(self.rows.scales)
         F = np.asarray(self.rows.features) * self._stretches(alive / alive.sum())[:, None]
         inverse = np.linalg.inv(F @ F.T + np.eye(M))
         b = F @ self.rows.centred_targets[0].T
@@ -491,17 +489,17 @@ class MomentSearch(BandedSearch):
         one = np.ones(len(self.variation))
         for own in self._groups:
             others = [each for number, each in enumerate(self.rows.batches) if number not in own]
-            path = self._path(moment_rows(others, self.rows.has_intercept), roots)
+            path = self._path(moment_rows(others, self.rows.has_intercept), roots / self.rows.scales)
             held = merged(self.rows.batches[number] for number in own)
-            maps = (path.coefficients(place) * roots for place in places)
+            maps = (path.coefficients(place) * roots / self.rows.scales for place in places)
             found.append(np.stack([held.squares(one, each, path.feature_means, path.target_means) for each in maps]))
         return found
 
     def _stretches(self, shares: FloatArray) -> FloatArray:
         """By how much every column is stretched so that one ridge serves all spaces; shape (M,), 0 in no space."""
-        found = np.zeros(len(self.units))
+        found = np.zeros(len(self.rows.scales))
         for columns, share, scale in zip(self._columns, shares, self.scales, strict=True):
-            found[columns] = np.sqrt(share / (scale or np.inf) * self.units[columns])
+            found[columns] = np.sqrt(share / (scale or np.inf))
         return found
 
     def _path(self, rows: MomentRows, roots: FloatArray) -> MomentPath:
