@@ -19,7 +19,7 @@ import numpy as np
 import xarray as xr
 
 from subridge.arrays.types import ArrayLike, FloatArray, Seed
-from subridge.model.aggregation import Mean, MemberMoments, outer, weighted, weighted_pairs
+from subridge.model.aggregation import Mean, MemberMoments, outer, quadratic, weighted
 from subridge.model.checks import checked_seed, extended_non_negative, positive_integer, stream
 from subridge.model.ensemble import Ensemble, Strategy, SubsetPlan, refuse_row_fractions
 from subridge.model.errors import ParameterError
@@ -111,17 +111,14 @@ def error_sources(
     w = ensemble.aggregation.weights(MemberMoments(pairs, *target))
     zeta2, eta2 = problem.label_noise.item() ** 2, np.broadcast_to(ensemble.readout_noise, k) ** 2
 
-    def of_ensemble(each: FloatArray) -> FloatArray:
-        return np.asarray(weighted_pairs(w, each).sum(axis=(-2, -1)))
-
     with np.errstate(invalid="ignore"):  # no noise, amplified infinitely
         label_noise, own_noise = zeta2 * noise, eta2 * np.linalg.diagonal(noise)
     parts = [
         MemberMoments(other_bias, *target).risk_of(w),
-        of_ensemble(bias - other_bias),
-        of_ensemble(other_data),
-        of_ensemble(np.where(np.isinf(data), np.inf, data - other_data)),
-        of_ensemble(label_noise if zeta2 > 0 else np.zeros(noise.shape)),
+        quadratic(w, bias - other_bias),
+        quadratic(w, other_data),
+        quadratic(w, np.where(np.isinf(data), np.inf, data - other_data)),
+        quadratic(w, label_noise if zeta2 > 0 else np.zeros(noise.shape)),
         weighted(w**2, np.where(eta2 > 0, own_noise, 0.0)).sum(axis=-1),
         (w**2 * eta2).sum(axis=-1),
     ]
