@@ -254,8 +254,7 @@ def per_target(aggregation: Aggregation) -> Aggregation:
 
 def one_ridge(rows: TrainingRows, ridges: ArrayLike | None, aggregation: Aggregation) -> Candidate:
     """One ridge on all features, chosen by left-out errors; nothing is warned of, because nobody asked for it."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", SubridgeWarning)
+    with warnings.catch_warnings(action="ignore", category=SubridgeWarning):
         single = offers(rows.column_squares > 0, (), (), ())
         return choose_ensemble(rows, single, [aggregation], ridges, "ensemble").kept[0]
 
@@ -577,8 +576,7 @@ class RidgeEnsembleBase(BaseEstimator):
         if not before:
             self._stream_seed = self._seeds()[0]
         self._moments: tuple[RowMoments, ...] = thinned([*before, *new])
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", RidgePathWarning)
+        with warnings.catch_warnings(action="ignore", category=RidgePathWarning):
             self._fit_moments(moment_rows(self._moments, self.fit_intercept), aggregations, self._stream_seed, False)
 
     def _fit_moments(
