@@ -27,9 +27,9 @@ def device_of(array: Array) -> str:
     return array_api_compat.device(array)
 
 
-def like(array: ArrayLike, example: Array) -> Array:
-    """Any array in the library, dtype and device of the example."""
-    if is_numpy(example):
+def like(array: ArrayLike, example: Array | SparseMatrix) -> Array:
+    """Any array in the library, dtype and device of the example; NumPy's for a sparse matrix."""
+    if is_sparse(example) or is_numpy(example):
         return np.asarray(to_numpy(array), dtype=example.dtype)
     if is_tensor(array) and is_tensor(example):
         return array.to(dtype=example.dtype, device=example.device)

@@ -41,6 +41,7 @@ class SparseMatrix(Protocol):
     """The part of a SciPy sparse matrix that is used."""
 
     shape: tuple[int, ...]
+    dtype: np.dtype[np.float64]
     T: "SparseMatrix"
     data: FloatArray
     tocsc: Callable[[], "SparseMatrix"]

@@ -36,7 +36,7 @@ from subridge.estimators.base import (
     weighted_rows,
 )
 from subridge.estimators.blocks import moments_for, predicted
-from subridge.estimators.members import Features, example_of
+from subridge.estimators.members import Features
 from subridge.model.checks import (
     finite_array,
     non_negative,
@@ -402,7 +402,7 @@ class BandedRidge(MultiOutputMixin, RegressorMixin, BaseEstimator):
         """What each space adds to the outputs for new rows, shape (m, C), in turn."""
         check_is_fitted(self)
         new: Features = checked_features(self, X, reset=False)
-        dual = like(self._dual, example_of(new))
+        dual = like(self._dual, new)
         for gain, columns in zip(self._gains.T, self.spaces_.values(), strict=True):
             kernel = self._rows.design(columns).onto_samples(new_rows(new, columns, self._rows.feature_means))
             yield like(kernel, dual) @ dual.T * like(gain, dual)

@@ -23,7 +23,7 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted, colu
 from subridge.arrays.namespace import is_lazy, is_sparse, is_tensor, is_wide, like, namespace_of, select_rows, to_numpy
 from subridge.arrays.types import Array, ArrayLike, BoolArray, FloatArray, MatrixLike
 from subridge.estimators.blocks import disk_columns, refuse_unwritten, written_map
-from subridge.estimators.members import Features, FittedMembers, LeftOutEnsemble, example_of
+from subridge.estimators.members import Features, FittedMembers, LeftOutEnsemble
 from subridge.model.aggregation import AGGREGATIONS, Aggregation, Mean, Summed
 from subridge.model.checks import (
     SCOPES,
@@ -115,7 +115,7 @@ def training_input(
         refuse_odd_values("y", y)
     if is_tensor(X):
         features: Features = checked_features(estimator, X, reset)
-        labels: Labels = like(y, example_of(features)) if numeric else to_numpy(y)
+        labels: Labels = like(y, features) if numeric else to_numpy(y)
         if labels.ndim not in (1, 2) or len(labels) != X.shape[0]:
             raise DataError(f"y must have {X.shape[0]} rows like X, got shape {tuple(labels.shape)}")
         if numeric and not namespace_of(labels).isfinite(labels).all():
@@ -200,7 +200,7 @@ def weighted_rows(X: Features | DiskColumns, targets: Array, weights: FloatArray
 
     Weights that are all one are None.
     """
-    example = targets[:0].T if isinstance(X, DiskColumns) else example_of(X)
+    example = targets if isinstance(X, DiskColumns) else X
     if (weights == 1).all():
         return X, like(targets, example), None
     kept = np.flatnonzero(weights)
@@ -254,8 +254,7 @@ def per_target(aggregation: Aggregation) -> Aggregation:
 
 def one_ridge(rows: TrainingRows, ridges: ArrayLike | None, aggregation: Aggregation) -> Candidate:
     """One ridge on all features, chosen by left-out errors; nothing is warned of, because nobody asked for it."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", SubridgeWarning)
+    with warnings.catch_warnings(action="ignore", category=SubridgeWarning):
         single = offers(rows.column_squares > 0, (), (), ())
         return choose_ensemble(rows, single, [aggregation], ridges, "ensemble").kept[0]
 
@@ -579,8 +578,7 @@ class RidgeEnsembleBase(BaseEstimator):
         if not before:
             self._stream_seed = self._seeds()[0]
         self._moments: tuple[RowMoments, ...] = thinned([*before, *new])
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", RidgePathWarning)
+        with warnings.catch_warnings(action="ignore", category=RidgePathWarning):
             self._fit_moments(moment_rows(self._moments, self.fit_intercept), aggregations, self._stream_seed, False)
 
     def _fit_moments(
@@ -639,7 +637,7 @@ class RidgeEnsembleBase(BaseEstimator):
         if is_incomplete:
             return self._members.outputs_without(features, aggregation, self._member_moments)
         if aggregation.is_linear or aggregation.adds_scores:
-            coef, intercept = (like(each, example_of(features)) for each in self._map)
+            coef, intercept = (like(each, features) for each in self._map)
             return (features @ coef.T + intercept).T
         voters = self.n_estimators_ if aggregation.decides_classes else 1
         return aggregation.combine(self._members.outputs(features)) / voters

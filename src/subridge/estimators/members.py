@@ -42,11 +42,6 @@ _SLACK = 1e-9  # of a share of groups, whose sum is rounded
 Features: TypeAlias = Array | SparseMatrix  # checked features: float64, in the library they came in
 
 
-def example_of(X: Features) -> Array:
-    """An array of the library and device that predictions for X are made in."""
-    return np.empty(0) if is_sparse(X) else X
-
-
 def weights_of_targets(weights: FloatArray, C: int, example: Array) -> Array:
     """Weights of the members for each of C targets, (k, C), from those for all, (k,), or for each, (C, k)."""
     return like(np.broadcast_to(weights, (C, weights.shape[-1])).T, example)
@@ -80,7 +75,6 @@ class FittedMembers:
 
     def outputs(self, X: Features) -> Array:
         """Outputs of all members, shape (k, C, n), in the library of X."""
-        example = example_of(X)
         found = []
         for r, A in enumerate(self.plan.measurements):
             seen = X
@@ -89,7 +83,7 @@ class FittedMembers:
                 coef = self.plan.lift_rows(r, coef)
             else:
                 seen = X.tocsc()[:, A] if is_sparse(X) else select_rows(X.T, A).T
-            found.append((seen @ like(coef, example).T + like(self.intercepts[r], example)).T)
+            found.append((seen @ like(coef, X).T + like(self.intercepts[r], X)).T)
         return namespace_of(found[0]).stack(found)
 
     def outputs_without(self, X: Features, aggregation: Aggregation, moments: MemberMoments) -> Array:
@@ -175,8 +169,7 @@ class LeftOutEnsemble:
 
     def _weighted(self, X: Features, scores: list[Array], beyond: int | None) -> tuple[Array, IntArray | None]:
         """Outputs of a weighted sum without each set, or without each row that matters, and the latter."""
-        example = example_of(X)
-        coef, intercept = (like(each, example) for each in self.map)
+        coef, intercept = (like(each, X) for each in self.map)
         shifts = self._shifts
         chosen = None
         if beyond is not None:  # a change is at most the product of two norms
@@ -189,9 +182,9 @@ class LeftOutEnsemble:
             least = np.partition(sizes - reach, -1 - beyond)[-1 - beyond]
             chosen = np.flatnonzero(sizes + reach >= least)
             shifts = take_last(shifts, chosen)
-        outputs = (X @ coef.T + intercept).T[:, :, None] - like(shifts, example)[:, None, :]
+        outputs = (X @ coef.T + intercept).T[:, :, None] - like(shifts, X)[:, None, :]
         for score, (fit, _, pulls, _) in zip(scores, self._fits, strict=True):
-            outputs -= like(fit.output_changes(score, pulls, chosen), example)
+            outputs -= like(fit.output_changes(score, pulls, chosen), X)
         return outputs, chosen
 
     @property

@@ -26,7 +26,7 @@ from subridge.estimators.base import (
     training_input,
 )
 from subridge.estimators.blocks import disk_columns, moments_for, new_array, predicted
-from subridge.estimators.members import Features, example_of
+from subridge.estimators.members import Features
 from subridge.model.aggregation import Aggregation
 from subridge.model.checks import truth
 from subridge.model.ensemble import Ensemble
@@ -337,7 +337,7 @@ class RidgeEnsembleRegressor(MultiOutputMixin, RegressorMixin, RidgeEnsembleBase
                 self._by_target = model.fit(X, targets.T, weights, groups)
             places = np.searchsorted(ridges.ravel() / unit, model.ridge_)[:, None]
             own = np.ones((len(targets), 1))
-            intercept = model.predict(like(np.zeros((1, X.shape[1])), example_of(X)))[0, :]
+            intercept = model.predict(like(np.zeros((1, X.shape[1])), X))[0, :]
             coef = intercept[:0]
             error = model.loo_error_
             r2 = model.loo_r2_

@@ -21,7 +21,7 @@ from scipy.stats import t as student
 
 from subridge.arrays.types import ArrayLike, BoolArray, FloatArray, IntArray
 from subridge.forecasting.pilot import LeftOut, Pilot
-from subridge.model.aggregation import Aggregation, MemberMoments
+from subridge.model.aggregation import TINY, Aggregation, MemberMoments
 from subridge.model.ensemble import Ensemble
 from subridge.model.errors import DominantRowsWarning, ParameterError, RidgeError, SubridgeWarning
 from subridge.ridge.checks import correlated_rows
@@ -30,7 +30,6 @@ from subridge.ridge.member import MemberFit, independent_samples, residual_degre
 from subridge.ridge.moments import MomentRows
 from subridge.ridge.rows import TrainingRows
 
-TINY = float(np.finfo(np.float64).tiny)
 _ENTRIES = 5_000_000  # of the largest table of residual operators held at once: 40 MB
 _HALVINGS = 44  # of a bracket of about 100 in log p: ten digits
 _LEAST_RIDGE = 1e-60  # of a given ridge that is not 0, in units of the mean square of a column

@@ -42,7 +42,7 @@ EPS = float(np.finfo(np.float64).eps)
 _APART = 1e-4
 # Members whose outputs differ by less than this share of their power, 18 roundings, count as one and share its weight.
 ALIKE = 4e-15
-_TINY = float(np.finfo(np.float64).tiny)
+TINY = float(np.finfo(np.float64).tiny)
 # Outputs known only as a difference of the target's power and the error are mostly rounding error if their power is
 # below this share of the target's. They count as zero.
 SILENT = 1e-11
@@ -225,11 +225,6 @@ def weighted(weights: FloatArray, values: FloatArray) -> FloatArray:
     return weights * np.where(weights != 0, values, 0.0)
 
 
-def weighted_pairs(weights: FloatArray, pairs: FloatArray) -> FloatArray:
-    """``w_r w_s X_rs``, shape (..., k, k), where 0 · inf counts as 0."""
-    return weighted(outer(weights), pairs)
-
-
 def linear(weights: FloatArray, values: FloatArray) -> FloatArray:
     """``wᵀx``, shape (...)."""
     return np.asarray(weighted(weights, values).sum(axis=-1))
@@ -237,7 +232,7 @@ def linear(weights: FloatArray, values: FloatArray) -> FloatArray:
 
 def quadratic(weights: FloatArray, pairs: FloatArray) -> FloatArray:
     """``wᵀXw``, shape (...)."""
-    return np.asarray(weighted_pairs(weights, pairs).sum(axis=(-2, -1)))
+    return np.asarray(weighted(outer(weights), pairs).sum(axis=(-2, -1)))
 
 
 def of_pairs(x: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
@@ -310,7 +305,7 @@ def least_along(A: FloatArray, b: FloatArray, usable: BoolArray, simplex: bool =
     A = np.where(outer(usable), (A + A.mT) / 2, np.eye(k))
     A = A / size[..., None] / size[..., None, :]
     b = b * relative
-    b = b / np.maximum(abs(b).max(axis=-1, keepdims=True), _TINY)
+    b = b / np.maximum(abs(b).max(axis=-1, keepdims=True), TINY)
     if simplex:
         # min yᵀAy over bᵀy = 1 lies along the minimum of yᵀAy + (bᵀy - 1)², which exists for any A.
         y = minimum_nonnegative(A + outer(b), b)
@@ -698,7 +693,7 @@ class FittedAggregation(LinearAggregation):
         extra = np.maximum(d - start.n_fitted, 1.0)  # to put all weight on one member is a choice, too
         # Labels behind the weighted sum: the weighted harmonic mean over members that have any.
         counted = np.where(moments.behind > 0, best, 0.0)
-        n = counted.sum(axis=-1) / np.maximum(quotient(counted, moments.behind).sum(axis=-1), _TINY)
+        n = counted.sum(axis=-1) / np.maximum(quotient(counted, moments.behind).sum(axis=-1), TINY)
         noise = gain_of_noise(apparent, moments.v, extra, n)
         share = np.where(gain > noise, 1 - quotient(np.minimum(noise, gain), gain), 0.0)
         weights = start.weights + share[..., None] * (best - start.weights)

@@ -512,9 +512,7 @@ def _row_matrix(row_fractions: ArrayLike, k: int) -> FloatArray:
     if f.shape not in ((k,), (k, k)):
         raise SubsetError(f"row_fractions must have shape ({k},) or ({k}, {k}), one row per member, got {f.shape}")
     if f.ndim == 1:
-        own = f
-        f = np.outer(own, own)
-        np.fill_diagonal(f, own)
+        f = np.where(np.eye(k) > 0, f, np.outer(f, f))
     own = np.diagonal(f)
     if (abs(own) < 1e-100).any():  # their products must be numbers
         raise SubsetError(f"row fractions must lie in (0, 1] and be at least 1e-100, got {own.min():g}")

@@ -19,7 +19,7 @@ import numpy as np
 import xarray as xr
 
 from subridge.arrays.types import ArrayLike, FloatArray, Seed
-from subridge.model.aggregation import Mean, MemberMoments, outer, weighted, weighted_pairs
+from subridge.model.aggregation import Mean, MemberMoments, outer, quadratic, weighted
 from subridge.model.checks import checked_seed, extended_non_negative, positive_integer, stream
 from subridge.model.ensemble import Ensemble, Strategy, SubsetPlan, refuse_row_fractions
 from subridge.model.errors import ParameterError
@@ -113,18 +113,15 @@ def error_sources(
     zeta2 = problem.label_noise.item() ** 2
     eta2 = np.broadcast_to(ensemble.readout_noise, k) ** 2
 
-    def of_ensemble(each: FloatArray) -> FloatArray:
-        return np.asarray(weighted_pairs(w, each).sum(axis=(-2, -1)))
-
     # Without noise nothing is amplified, not even infinitely.
     label_noise = np.multiply(zeta2, noise, out=np.zeros(noise.shape), where=zeta2 > 0)
     own_noise = np.multiply(eta2, np.linalg.diagonal(noise), out=np.zeros(noise.shape[:-1]), where=eta2 > 0)
     parts = [
         MemberMoments(other_bias, *target).risk_of(w),
-        of_ensemble(bias - other_bias),
-        of_ensemble(other_data),
-        of_ensemble(np.where(np.isinf(data), np.inf, data - other_data)),
-        of_ensemble(label_noise),
+        quadratic(w, bias - other_bias),
+        quadratic(w, other_data),
+        quadratic(w, np.where(np.isinf(data), np.inf, data - other_data)),
+        quadratic(w, label_noise),
         weighted(w**2, own_noise).sum(axis=-1),
         (w**2 * eta2).sum(axis=-1),
     ]

@@ -17,7 +17,7 @@ import numpy as np
 
 from subridge.arrays.namespace import like, namespace_of, select_rows, to_numpy
 from subridge.arrays.types import Array, ArrayLike, FloatArray, IntArray
-from subridge.model.aggregation import Aggregation, Loss, Mean, MemberMoments, first_largest, squared_error
+from subridge.model.aggregation import TINY, Aggregation, Loss, Mean, MemberMoments, first_largest, squared_error
 from subridge.model.checks import Scope, finite_array, one_of
 from subridge.model.ensemble import SubsetPlan
 from subridge.model.errors import ParameterError, RidgeError, RidgePathWarning
@@ -44,7 +44,6 @@ _MOST_SWEEPS = 20  # of the joint choice; three or four suffice, so this only st
 # common one.
 SURE, SURE_OF_SCALE = 3.0, 1.25
 _CAUTION = 2.0  # standard deviations that are added to errors of left-out sets (decision 0026)
-_TINY = float(np.finfo(np.float64).tiny)
 
 End: TypeAlias = Literal["lower", "upper"]
 Found = TypeVar("Found")
@@ -511,7 +510,7 @@ class Scored(Aggregation):
         if self.scoring == "neg_mean_absolute_error":
             return float((abs(left_out).sum(axis=0) * rows.weights).sum() / rows.total_weight), 0.0
         spread = rows.centred_targets[0]  # 1 - R², averaged over targets: each counts in units of its own variance
-        power = ((spread * spread).sum(axis=1) / rows.total_weight)[:, None] + _TINY
+        power = ((spread * spread).sum(axis=1) / rows.total_weight)[:, None] + TINY
         return squared_error(left_out / power**0.5, rows.weights) / int(errors.shape[1]), 0.0
 
 

@@ -25,7 +25,6 @@ from subridge.model.checks import Scope
 from subridge.model.ensemble import Ensemble, SubsetPlan
 from subridge.ridge.choose import Losses, choose_ridges, outputs_at, paired, squares_at
 from subridge.ridge.member import MemberPath
-from subridge.ridge.row_subsets import fractions_of_rows
 from subridge.ridge.rows import TrainingRows
 
 _MOST_WORK = 1e8  # multiplications for all pairs: a small part of a fit with thousands of rows or features
@@ -138,7 +137,8 @@ class Candidate:
         k, sets = len(self.places), self.offer.row_sets
         columns = self.ridges.reshape(len(self.ridges), -1)
         own = columns[self.places, np.arange(k) % columns.shape[1]]
-        fractions = None if sets is None else fractions_of_rows(sets, self.losses.rows.n_samples)
+        # Rows that members see and share are counted as features are.
+        fractions = None if sets is None else SubsetPlan.from_indices(sets, self.losses.rows.n_samples).fractions
         return Ensemble(self.offer.plan, own, aggregation=self.losses.aggregation, row_fractions=fractions)
 
     @property

@@ -43,19 +43,6 @@ def draw_rows(n_samples: int, number: int, n_members: int, seed: int) -> tuple[I
     return tuple(np.sort(stream(seed, r).permutation(n_samples)[:number]) for r in range(n_members))
 
 
-def fractions_of_rows(row_sets: Sequence[IntArray], n_samples: int) -> FloatArray:
-    """Fractions of the rows that members see and share, shape (k, k).
-
-    >>> fractions_of_rows([np.array([0, 1]), np.array([1, 2, 3])], 4)
-    array([[0.5 , 0.25],
-           [0.25, 0.75]])
-    """
-    member = np.zeros((len(row_sets), n_samples))
-    for r, index in enumerate(row_sets):
-        member[r, index] = 1.0
-    return member @ member.T / n_samples
-
-
 def part_of_rows(rows: TrainingRows, index: IntArray) -> TrainingRows:
     """Some of the rows, centred anew."""
     assert rows.given is not None

@@ -21,7 +21,7 @@ import numpy as np
 from scipy.optimize import elementwise
 
 from subridge.arrays.types import FloatArray
-from subridge.model.aggregation import MemberMoments, Outputs, of_pairs, outer, quotient
+from subridge.model.aggregation import TINY, MemberMoments, Outputs, of_pairs, outer, quotient
 from subridge.model.ensemble import Ensemble
 from subridge.model.errors import ConvergenceError, RidgeError
 from subridge.model.problem import Problem
@@ -32,7 +32,6 @@ from subridge.theory.saddle_point import EPS, quiet
 from subridge.theory.tables import loads_of_features
 
 _VAST = 1e150  # times the largest eigenvalue: beside such a ridge nothing is learnt
-_TINY = float(np.finfo(np.float64).tiny)
 _ROUNDING = 16.0  # in eps: of sums and products of a few factors; calibrated against high precision
 
 
@@ -79,7 +78,7 @@ def _renormalise(spectrum: PowerSpectrum, strength: FloatArray, N: int, P: Float
 
     def smaller(mu: FloatArray, strength: FloatArray, apart: FloatArray) -> FloatArray:
         t = strength / mu  # a b
-        return 2 * t / np.maximum(apart + np.sqrt(apart**2 + 4 * t), _TINY)
+        return 2 * t / np.maximum(apart + np.sqrt(apart**2 + 4 * t), TINY)
 
     def defect(log_mu: FloatArray, least: FloatArray, strength: FloatArray, apart: FloatArray) -> FloatArray:
         mu = np.exp(log_mu)
@@ -104,7 +103,7 @@ def _renormalise(spectrum: PowerSpectrum, strength: FloatArray, N: int, P: Float
             mu = mu * np.exp(-off)
             phi[inner], psi[inner] = 1 / (1 + mu[:, None] / d), 1 / (1 + d / mu[:, None])
             low[inner], x[inner] = smaller(mu, pull, gap), (phi[inner] * psi[inner]) @ counts
-            slope = np.maximum(x[inner] + pull / mu / np.maximum(2 * low[inner] + gap, _TINY), _TINY)
+            slope = np.maximum(x[inner] + pull / mu / np.maximum(2 * low[inner] + gap, TINY), TINY)
             off = (n - phi[inner] @ counts - low[inner]) / slope
         doubt[inner] += EPS * n / slope
     high = low + apart
@@ -112,7 +111,7 @@ def _renormalise(spectrum: PowerSpectrum, strength: FloatArray, N: int, P: Float
     b = np.where(P < N, high, low)
     back = quotient(x, b + x)
     # of infinite data, and at a threshold
-    doubt += EPS * np.where(np.isfinite(P), P / np.maximum(a + b, _TINY), 0.0)
+    doubt += EPS * np.where(np.isfinite(P), P / np.maximum(a + b, TINY), 0.0)
     return phi, psi, a, x, back, a + b * back, np.minimum(_ROUNDING * doubt, 1.0)
 
 
