@@ -234,9 +234,7 @@ def _pivoted_cholesky(G: FloatArray, noise: FloatArray) -> tuple[FloatArray, Int
         j = len(order)
         waiting[i] = False
         column = G[:, i] - L[:, :j] @ L[i, :j]
-        if not column[i] > noise[i]:
-            continue
-        column = column / np.sqrt(column[i])
+        column = column / np.sqrt(left[i])
         column[order] = 0.0
         L[:, j] = column
         left = left - column**2

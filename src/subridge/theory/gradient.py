@@ -22,10 +22,9 @@ from subridge.model.ensemble import Ensemble, refuse_row_fractions
 from subridge.model.errors import ParameterError
 from subridge.model.problem import EquicorrelatedProblem
 from subridge.theory.grid import EquicorrelatedGrid, check_description
+from subridge.theory.landscape import STEP
 from subridge.theory.predict import risk
 from subridge.theory.saddle_point import quiet
-
-_STEP = 2.0**-100  # its square is below rounding in every sum
 
 
 @dataclass(frozen=True, eq=False)
@@ -143,7 +142,7 @@ def risk_gradient(problem: EquicorrelatedProblem, ensemble: Ensemble, sample_rat
     left, right = map(Member, *(of_pairs(x) for x in (grid.own, grid.lam, grid.eta)))
     own = np.eye(ensemble.n_members)
     zeta = grid.zeta[..., None, None]
-    ih = 1j * _STEP
+    ih = 1j * STEP
     # E(w) = (1-Σw)² v + 2(1-Σw) wᵀ(v - c) + wᵀEw; where an aligned teacher makes v infinite, Σw = 1.
     alone = own * (w * (1 - w.sum(axis=-1, keepdims=True)))[..., None] * (grid.rho2 == 0)[..., None, None]
     known = np.isfinite(at.total)[..., None, None]
@@ -153,7 +152,7 @@ def risk_gradient(problem: EquicorrelatedProblem, ensemble: Ensemble, sample_rat
     ) -> FloatArray:
         """Derivatives of the terms E_rs in something that was moved by ih in this unit, shape (..., k, k)."""
         errors, missed = pair_errors(grid._replace(alpha=alpha), moved, right, overlap, zeta)
-        return np.where(known, (outer(w) * errors.imag + alone * missed.imag) / (_STEP * unit), np.nan)
+        return np.where(known, (outer(w) * errors.imag + alone * missed.imag) / (STEP * unit), np.nan)
 
     a = grid.a[..., None, None]
     area = left.nu * right.nu

@@ -72,7 +72,7 @@ class GeneralGrid(NamedTuple):
             row_fractions(ensemble),
         )
 
-    def part(self, rows: slice | BoolArray) -> "GeneralGrid":
+    def part(self, rows: slice | BoolArray | IntArray) -> "GeneralGrid":
         """Some of the points."""
         alpha, lam, eta, zeta = (field[rows] for field in self[1:5])
         return GeneralGrid(alpha.shape, alpha, lam, eta, zeta, self.rows)

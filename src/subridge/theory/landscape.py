@@ -9,6 +9,7 @@ the derivative, to as many digits as the value (complex step).
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -132,18 +133,16 @@ def general_landscape(
         ridge,
         inverse,
         forms,
-        None if test is None else _general_on_test(test, grid),
+        None if test is None else partial(_general_on_test, test, grid),
     )
 
 
-def _general_on_test(test: ShiftedTables, grid: GeneralGrid) -> OnTest:
-    shared, eta2 = row_factors(grid.rows), readout(grid)
-
-    def on_test(kappa_bar: ComplexArray, rows: IntArray, pairs: ComplexArray, *_: ComplexArray) -> ComplexArray:
-        factors = shared / grid.alpha[rows, None, None]
-        return errors_on_test(test, kappa_bar, factors, pairs, grid.zeta[rows] ** 2, eta2[rows])[0]
-
-    return on_test
+def _general_on_test(
+    test: ShiftedTables, grid: GeneralGrid, kappa_bar: ComplexArray, rows: IntArray, pairs: ComplexArray, *_: Any
+) -> ComplexArray:
+    here = grid.part(rows)
+    factors = row_factors(here.rows) / here.alpha[:, None, None]
+    return errors_on_test(test, kappa_bar, factors, pairs, here.zeta**2, readout(here))[0]
 
 
 def equicorrelated_landscape(

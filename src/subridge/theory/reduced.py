@@ -491,9 +491,8 @@ def _best_beside_threshold(
     best = np.ones_like(ratios.alpha)
     lowest = at(best)
     for k in (np.floor(small), np.ceil(small), np.floor(large), np.ceil(large)):
-        allowed = ((k <= below) | (k >= above)) & ~np.isnan(k)
-        value = np.where(allowed, at(np.where(allowed, k, 1.0)), np.inf)
-        better = value < lowest - _TIE
+        value = at(k)
+        better = value < lowest - _TIE  # never where k is not a number
         best, lowest = np.where(better, k, best), np.where(better, value, lowest)
     return best
 

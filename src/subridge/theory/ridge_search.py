@@ -1,7 +1,7 @@
 """The best ridge: for each member by itself, one for the whole ensemble, or one per member chosen together."""
 
 from collections.abc import Callable
-from typing import Literal, TypeAlias
+from typing import Literal
 
 import numpy as np
 from scipy.optimize import elementwise, minimize
@@ -21,17 +21,12 @@ from subridge.theory.prop2 import best_member_ridge
 from subridge.theory.saddle_point import EPS, TwoArrays, quiet
 from subridge.theory.shifted import tables_on_test
 
-# function(x, rows): values and slopes at x of the independent problems `rows`
-Line: TypeAlias = Callable[[FloatArray, IntArray], TwoArrays]
-# function(x, direction, rows): the same for several variables, with the slopes along a direction
-Field: TypeAlias = Callable[[FloatArray, FloatArray, IntArray], TwoArrays]
-
 _SCAN_BLOCK = 4096  # problems × scan points evaluated in one call: enough to hide Python, little enough for memory
 _NEWTON_STEPS, _HALVINGS = 60, 40
 _NUDGE = 1e-6  # of a logarithm, in differences of gradients
 _PER_DECADE = 5
+_NET, _WELLS = 100, 5  # points of a random net, and how many of them are further starts
 _RIDGES, _APART = (1e-12, 1e12), 18.0  # starts of the search over spaces, and logarithms by which it may leave them
-_LEVELS, _NET, _WELLS = 15, 300, 5  # of the coarse net that finds further starts
 
 
 def optimal_ridge(
@@ -287,7 +282,10 @@ def _joint_optimum(landscape: Landscape, common: FloatArray, alone: FloatArray) 
         # Without this member, with this member alone, apart from the others, and where it is best beside them.
         starts += [np.where(one, last, own), np.where(one, own, last), together + one]
         starts += [along(own, one), along(together, one)]
-    starts += _lowest_of_net(error, landscape.scales, last, (G, k))
+    # The lowest points of a random net see wells that no line meets.
+    net = np.random.default_rng(0).uniform(first + np.log(1e7), last - np.log(1e11), (_NET, k))
+    worth = error(np.repeat(net, G, axis=0), np.zeros(k), np.tile(rows, _NET))[0].reshape(_NET, G)
+    starts += list(net[np.argsort(worth, axis=0)[:_WELLS]])
     every = np.tile(rows, len(starts))
     z, reached = minimise_jointly(error, np.clip(np.concatenate(starts), first, last), every, scale[every])
     reached = np.where(np.isfinite(reached), reached, np.inf).reshape(-1, G)
@@ -298,43 +296,24 @@ def _joint_optimum(landscape: Landscape, common: FloatArray, alone: FloatArray) 
     return np.where(left_out, np.inf, ridge)
 
 
-def _lowest_of_net(error: Field, scales: FloatArray, last: float, shape: tuple[int, int]) -> list[FloatArray]:
-    """The lowest points of a coarse net, apart from each other: one in every well that it sees."""
-    G, k = shape
-    levels = np.append(np.linspace(np.log(scales.min() / 1e3), np.log(scales.max() * 1e3), _LEVELS), last)
-    part = np.random.default_rng(0).integers(0, _LEVELS + 1, (_NET, k))  # of a net too large for many members
-    place = np.indices((_LEVELS + 1,) * k).reshape(k, -1).T if k <= 2 else part
-    net = levels[place]
-    worth = _scan(lambda z, rows: error(z, np.zeros(k), rows), net, G)[0]
-    near = abs(place[:, None] - place).max(axis=-1) <= 1
-    starts = []
-    for _ in range(_WELLS):
-        lowest = np.argmin(worth, axis=0)
-        starts.append(net[lowest])
-        worth[near[lowest].T] = np.inf
-    return starts
-
-
-def _scan(function: Line, points: FloatArray, n: int) -> TwoArrays:
-    """Values and slopes of n functions at m points common to all, shape (m, n) each; inf where there is no value."""
-    rows, together, parts = np.arange(n), max(1, _SCAN_BLOCK // n), []
-    for start in range(0, len(points), together):
-        part = points[start : start + together]
-        parts.append(function(np.repeat(part, n, axis=0), np.tile(rows, len(part))))
-    values, slopes = (np.concatenate(part).reshape(len(points), n) for part in zip(*parts, strict=True))
-    return np.where(np.isfinite(values), values, np.inf), slopes
-
-
 @quiet
-def minimise_on_line(function: Line, points: FloatArray, n: int, noise: FloatArray | float = 0.0) -> FloatArray:
+def minimise_on_line(
+    function: Callable[[FloatArray, IntArray], TwoArrays], points: FloatArray, n: int, noise: FloatArray | float = 0.0
+) -> FloatArray:
     """Global minima of n one-dimensional functions, shape (n,): a scan brackets every well, a root finds it.
 
-    `points` are increasing scan points common to all. `noise`, shape (n,), is the rounding of the values: a well no
-    higher than that above the lowest point is taken, since slopes know better than values where it is. Where a function
-    is least at an end, the minimiser is ``points[0]`` or ``points[-1]``, and the latter where it has levelled off.
+    ``function(x, rows)`` has the values and slopes at x of the problems `rows`; `points` are increasing scan points
+    common to all. `noise`, shape (n,), is the rounding of the values: a well no higher than that above the lowest point
+    is taken, since slopes know better than values where it is. Where a function is least at an end, the minimiser is
+    ``points[0]`` or ``points[-1]``, and the latter where it has levelled off.
     """
     rows, noise = np.arange(n), np.broadcast_to(noise, (n,))
-    values, slopes = _scan(function, points, n)
+    together, parts = max(1, _SCAN_BLOCK // n), []
+    for start in range(0, len(points), together):
+        part = points[start : start + together]
+        parts.append(function(np.repeat(part, n), np.tile(rows, len(part))))
+    values, slopes = (np.concatenate(part).reshape(len(points), n) for part in zip(*parts, strict=True))
+    values = np.where(np.isfinite(values), values, np.inf)
     ends = np.where(values[-1] <= values[0], len(points) - 1, 0)
     least = np.argmin(values, axis=0)
     lowest = values[ends, rows]
@@ -359,12 +338,18 @@ def minimise_on_line(function: Line, points: FloatArray, n: int, noise: FloatArr
     return x
 
 
-def minimise_jointly(function: Field, start: FloatArray, rows: IntArray, scale: FloatArray) -> TwoArrays:
+def minimise_jointly(
+    function: Callable[[FloatArray, FloatArray, IntArray], TwoArrays],
+    start: FloatArray,
+    rows: IntArray,
+    scale: FloatArray,
+) -> TwoArrays:
     """Newton's method on n functions of k variables, with |eigenvalues| of the Hessian, so that it descends.
 
-    It starts at x, shape (n, k), of the problems `rows`. `scale`, shape (n,), positive, is the size of the terms of a
-    value. A problem is solved where the largest gradient entry is below 1e-10 of the value, and of 1e-6 of its terms if
-    they all but cancel. Returns x and values, shape (n,).
+    ``function(x, direction, rows)`` has the values, and the slopes along a direction, at x of the problems `rows`. It
+    starts at x, shape (n, k). `scale`, shape (n,), positive, is the size of the terms of a value. A problem is solved
+    where the largest gradient entry is below 1e-10 of the value, and of 1e-6 of its terms if they all but cancel.
+    Returns x and values, shape (n,).
     """
     n, k = start.shape
 
