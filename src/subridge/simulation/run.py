@@ -13,7 +13,7 @@ import numpy as np
 import xarray as xr
 
 from subridge import __version__
-from subridge.arrays.machine import blas_threads, device_name_problem, device_problem, free_memory, release
+from subridge.arrays.machine import blas_threads, device_name_problem, device_problem, free_memory
 from subridge.model.checks import of_kind, positive_integer, refuse_beyond_memory, truth
 from subridge.model.errors import (
     BudgetError,
@@ -197,8 +197,6 @@ class Job:
         try:
             with blas_threads(self.threads):
                 return self.engine.run_trials(self.experiment, list(trials), plan)
-        except BudgetError:
-            raise
         except MemoryError as error:
             raise BudgetError(f"memory ran out during a trial; {_REMEDIES}") from error
 
@@ -209,7 +207,6 @@ class Job:
             raise DeviceError(problem)
         if self.memory is not None:
             return self.memory
-        release(device)
         return free_memory(device) // 2
 
 
@@ -278,7 +275,7 @@ def conduct(engine: Engine, experiment: Any, run: Run, *, progress: bool) -> xr.
             while left:
                 # In random order, or runs that share a store would repeat each other's tasks.
                 tasks = random.sample(list(left), len(left))
-                missing = (trials for trials in tasks if store is None or not store.has(trials))
+                missing = (trials for trials in tasks if store is None or not store.files(trials))
                 for trials, values in _performed(job, missing, layout, run):
                     if store is not None:
                         store.write(trials, values)
