@@ -6,7 +6,7 @@ weights come from an installed package or from a file that the user names.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
@@ -37,14 +37,6 @@ class Preprocessing:
     interpolation: str = "bilinear"
     mean: tuple[float, float, float] = _MEAN
     std: tuple[float, float, float] = _STD
-
-    def at_size(self, size: int | None) -> "Preprocessing":
-        """The same at another size, without a margin around the crop; None changes nothing.
-
-        >>> Preprocessing(256, 224).at_size(128).resize
-        128
-        """
-        return self if size is None else replace(self, resize=size, crop=size)
 
     def __call__(self, image: "Image.Image") -> Float32Array:
         """A picture as an array of shape (3, crop, crop).
@@ -101,8 +93,7 @@ class Network:
         def compute(pictures: Float32Array) -> Float32Array:
             with torch.inference_mode():
                 batch = torch.from_numpy(pictures).to(device=device, memory_format=layout)
-                features: Float32Array = module(batch).float().cpu().numpy()
-            return features
+                return np.asarray(module(batch).float().cpu().numpy())
 
         return compute
 
