@@ -37,7 +37,6 @@ _PACKAGES = (
     "imgsim",
 )
 _SUFFIXES = {".jpg", ".jpeg", ".png", ".bmp", ".gif", ".webp", ".tif", ".tiff", ".ppm"}
-_TEST_FOLDERS = ("val", "test", "validation")
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,7 +65,7 @@ def read_folder(root: str | Path) -> Pictures:
     root = Path(root)
     if not os.path.isdir(root):  # no error for too long a name
         raise DataError(f"{root} is not a folder of images")
-    tests = [root / name for name in _TEST_FOLDERS if (root / name).is_dir()]
+    tests = [root / name for name in ("val", "test", "validation") if (root / name).is_dir()]
     parts = {root: False}
     if tests and (root / "train").is_dir():
         parts = {root / "train": False, tests[0]: True}
