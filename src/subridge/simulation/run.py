@@ -39,10 +39,6 @@ _REMEDIES = (
     "use fewer processes where there are several, fewer or smaller n_samples, fewer ridges or test samples, no pairs, "
     'or dtype="float32"'
 )
-_ANOTHER = (
-    "another grid: problem, ensemble, n_samples, ridges, seed, device, dtype and the other options must be the same to "
-    "resume"
-)
 
 
 @dataclass(frozen=True, eq=False)
@@ -234,7 +230,13 @@ def conduct(engine: Engine, experiment: Any, run: Run, *, progress: bool) -> xr.
     store = None
     if run.store is not None:
         # The fingerprint of a single trial: a store may have fewer trials, or more, of which common ones are equal.
-        store = TaskStore(run.store, replace(experiment, n_trials=1).fingerprint(), block, _ANOTHER)
+        store = TaskStore(
+            run.store,
+            replace(experiment, n_trials=1).fingerprint(),
+            block,
+            "another grid: problem, ensemble, n_samples, ridges, seed, device, dtype and the other options must be the "
+            "same to resume",
+        )
         block = store.block
     left = dict.fromkeys(range(n_trials)[start : start + block] for start in range(0, n_trials, block))
     n_tasks = len(left)
