@@ -7,7 +7,6 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 from narwhals.typing import IntoDataFrame, IntoSeries
-from sklearn.preprocessing import OneHotEncoder
 
 from subridge.arrays.types import ArrayLike, BoolArray, FloatArray
 from subridge.datasets.tables.columns import open_frame
@@ -115,16 +114,16 @@ def _class_rows(target: Target) -> tuple[FloatArray, tuple[str, ...]]:
         f"classification needs one column of labels, got a target of shape {target.shape}; give one target, or use "
         "task='regression'",
     )
-    encoder = OneHotEncoder(sparse_output=False)
-    rows = np.ascontiguousarray(encoder.fit_transform(target[:, None]).T)
+    values, places, counts = np.unique(target, return_inverse=True, return_counts=True)
     # Whole numbers are written without a decimal point, as in a file of integers.
-    values = encoder.categories_[0].tolist()
-    names = tuple(f"{value:.0f}" if isinstance(value, float) and value.is_integer() else str(value) for value in values)
+    names = tuple(
+        f"{value:.0f}" if isinstance(value, float) and value.is_integer() else str(value) for value in values.tolist()
+    )
     require(
         len(names) <= len(target) / 2,
         f"the target has {counted(len(names), 'distinct value')} in {counted(len(target), 'row')}, too many for "
         "classes; for numbers use task='regression', and write them without units and thousands separators",
     )
-    rare = listed(name for name, row in zip(names, rows, strict=True) if row.sum() < 2)
+    rare = listed(name for name, count in zip(names, counts, strict=True) if count < 2)
     require(not rare, f"a class needs at least 2 rows, these have one: {rare}; drop these rows, or merge the classes")
-    return rows, names
+    return np.take(np.eye(len(names)), places, axis=1), names
