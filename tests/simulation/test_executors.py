@@ -257,7 +257,6 @@ def test_tasks_on_a_card_are_large(monkeypatch):
     monkeypatch.setattr(run_module, "_performed", performed)
     monkeypatch.setattr(run_module, "device_problem", lambda device: None)
     monkeypatch.setattr(run_module, "free_memory", lambda device: 2**40)
-    monkeypatch.setattr(run_module, "release", lambda device: None)
     for n_trials, block in ((1000, None), (100, None), (1000, 3)):
         with pytest.raises(KeyboardInterrupt):
             run_module.conduct(

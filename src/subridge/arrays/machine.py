@@ -158,11 +158,12 @@ def device_problem(device: str) -> str | None:
 
 
 def free_memory(device: str) -> int:
-    """Bytes free on a device."""
+    """Bytes free on a device, after cached blocks were given back to it."""
     if not device.startswith("cuda"):
         return available_memory()
     import torch
 
+    torch.cuda.empty_cache()
     return torch.cuda.mem_get_info(device)[0]
 
 
@@ -173,14 +174,6 @@ def empty_on(shape: tuple[int, ...], device: str, dtype: str) -> Array:
     import torch
 
     return torch.empty(shape, device="cpu" if device == "torch" else device, dtype=getattr(torch, dtype))
-
-
-def release(device: str) -> None:
-    """Give cached blocks back, so that the next reading of free memory is right."""
-    if device.startswith("cuda"):
-        import torch
-
-        torch.cuda.empty_cache()
 
 
 def stacked_normals(

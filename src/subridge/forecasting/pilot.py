@@ -129,10 +129,10 @@ def read_sample(
     require(n >= LEAST_ROWS, f"X has {counted(n, 'row')}; a pilot needs at least {LEAST_ROWS}")
     lacking = int(missing_targets(target).sum())
     require(not lacking, f"y lacks {lacking} labels; drop those rows")
-    targets = target_rows(target, task)
-    if targets.class_names is None and targets.notes:
-        warnings.warn(ClassCodesWarning(f"y: {'; '.join(targets.notes)}"), stacklevel=3)
-    labels = targets.rows
+    notes = list[str]()
+    labels, class_names = target_rows(target, task, notes)
+    if notes:
+        warnings.warn(ClassCodesWarning(f"y: {notes[0]}"), stacklevel=3)
     together = None if groups is None else left_out_groups(groups, n)
     if together is None:
         kept = _without_copies(table, labels)
@@ -153,7 +153,7 @@ def read_sample(
     columns = getattr(X, "columns", None)  # of a frame
     warn_of_rows(rows, None if columns is None else [str(name) for name in columns], stacklevel=3)
     warn_once([rare_columns(rows)], stacklevel=3)
-    return Sample(rows, targets.class_names)
+    return Sample(rows, class_names)
 
 
 def _read_features(X: MatrixLike) -> FloatArray | SparseMatrix:

@@ -192,9 +192,24 @@ class ChildPool(ProcessPoolExecutor):
             )
 
     def submit(self, work: Callable[_P, _T], /, *arguments: _P.args, **named: _P.kwargs) -> Future[_T]:
-        """Hand out work; a process is started for it unless one is free or all are."""
-        with _starting_children():
+        """Hand out work; a process is started for it unless one is free or all are.
+
+        SIGINT is blocked in children until they have begun: a terminal sends it to all, and they would print
+        tracebacks. Starting a child makes the default start method of multiprocessing final; that is undone.
+        """
+        method = cast(str | None, get_start_method(allow_none=True))  # typeshed has no None here
+        if sys.platform != "win32":
+            from multiprocessing.resource_tracker import ensure_running
+
+            ensure_running()  # where multiprocessing has to start it later, it lets all signals through again
+            signals = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+        try:
             future = super().submit(work, *arguments, **named)
+        finally:
+            if method is None:
+                set_start_method(None, force=True)
+            if sys.platform != "win32":
+                signal.pthread_sigmask(signal.SIG_SETMASK, signals)
         if self._guard is not None:
             with suppress(BrokenPipeError):  # someone killed the guard; the threads are left
                 print(*self._children(), file=self._guard.stdin, flush=True)
@@ -215,27 +230,6 @@ class ChildPool(ProcessPoolExecutor):
     def _children(self) -> dict[int, BaseProcess]:
         """Processes by their numbers; a pool that was shut down has none."""
         return dict(getattr(self, "_processes", None) or {})
-
-
-@contextmanager
-def _starting_children() -> Iterator[None]:
-    """Block SIGINT in children until they have begun: a terminal sends it to all, and they would print tracebacks.
-
-    Starting a child makes the default start method of multiprocessing final; that is undone.
-    """
-    method = cast(str | None, get_start_method(allow_none=True))  # typeshed has no None here
-    if sys.platform != "win32":
-        from multiprocessing.resource_tracker import ensure_running
-
-        ensure_running()  # where multiprocessing has to start it later, it lets all signals through again
-        signals = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
-    try:
-        yield
-    finally:
-        if method is None:
-            set_start_method(None, force=True)
-        if sys.platform != "win32":
-            signal.pthread_sigmask(signal.SIG_SETMASK, signals)
 
 
 def _begin(key: str, work: Work | None) -> None:

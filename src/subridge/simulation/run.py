@@ -13,7 +13,7 @@ import numpy as np
 import xarray as xr
 
 from subridge import __version__
-from subridge.arrays.machine import blas_threads, device_name_problem, device_problem, free_memory, release
+from subridge.arrays.machine import blas_threads, device_name_problem, device_problem, free_memory
 from subridge.model.checks import of_kind, positive_integer, refuse_beyond_memory, truth
 from subridge.model.errors import (
     BudgetError,
@@ -38,10 +38,6 @@ _LARGE = 2**27
 _REMEDIES = (
     "use fewer processes where there are several, fewer or smaller n_samples, fewer ridges or test samples, no pairs, "
     'or dtype="float32"'
-)
-_ANOTHER = (
-    "another grid: problem, ensemble, n_samples, ridges, seed, device, dtype and the other options must be the same to "
-    "resume"
 )
 
 
@@ -197,8 +193,6 @@ class Job:
         try:
             with blas_threads(self.threads):
                 return self.engine.run_trials(self.experiment, list(trials), plan)
-        except BudgetError:
-            raise
         except MemoryError as error:
             raise BudgetError(f"memory ran out during a trial; {_REMEDIES}") from error
 
@@ -209,7 +203,6 @@ class Job:
             raise DeviceError(problem)
         if self.memory is not None:
             return self.memory
-        release(device)
         return free_memory(device) // 2
 
 
@@ -237,7 +230,13 @@ def conduct(engine: Engine, experiment: Any, run: Run, *, progress: bool) -> xr.
     store = None
     if run.store is not None:
         # The fingerprint of a single trial: a store may have fewer trials, or more, of which common ones are equal.
-        store = TaskStore(run.store, replace(experiment, n_trials=1).fingerprint(), block, _ANOTHER)
+        store = TaskStore(
+            run.store,
+            replace(experiment, n_trials=1).fingerprint(),
+            block,
+            "another grid: problem, ensemble, n_samples, ridges, seed, device, dtype and the other options must be the "
+            "same to resume",
+        )
         block = store.block
     left = dict.fromkeys(range(n_trials)[start : start + block] for start in range(0, n_trials, block))
     n_tasks = len(left)
@@ -278,7 +277,7 @@ def conduct(engine: Engine, experiment: Any, run: Run, *, progress: bool) -> xr.
             while left:
                 # In random order, or runs that share a store would repeat each other's tasks.
                 tasks = random.sample(list(left), len(left))
-                missing = (trials for trials in tasks if store is None or not store.has(trials))
+                missing = (trials for trials in tasks if store is None or not store.files(trials))
                 for trials, values in _performed(job, missing, layout, run):
                     if store is not None:
                         store.write(trials, values)

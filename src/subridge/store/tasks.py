@@ -119,16 +119,12 @@ class TaskStore:
                 if os.access(self.path, os.W_OK):
                     self._write(_HEAD, {})
 
-    def has(self, rows: range) -> bool:
-        """Whether there is a file of a task."""
-        return bool(self._files(rows))
-
     def sound(self, tasks: Iterable[range], names: Iterable[str]) -> Iterator[tuple[range, Arrays]]:
         """Intact tasks, with the named arrays. Damaged files are removed with a warning."""
         damaged = []
         with clear_errors(self.path):
             for rows in tasks:
-                for file in self._files(rows):
+                for file in self.files(rows):
                     found = _read(file)
                     about = [str(found.get("fingerprint")), *found.get("rows", np.zeros(0)).tolist()]
                     if about == [self._fingerprint, *map(int, file.stem.split("-"))] and set(names) <= set(found):
@@ -160,7 +156,7 @@ class TaskStore:
             finally:
                 scratch.unlink(missing_ok=True)
 
-    def _files(self, rows: range) -> list[Path]:
+    def files(self, rows: range) -> list[Path]:
         """Files that may hold the rows: that of a whole block, and that of a last block that is shorter."""
         stops = dict.fromkeys((rows.start + self.block, rows.stop))
         files = (self.path / f"{rows.start}-{stop}.npz" for stop in stops)
@@ -175,8 +171,10 @@ def _read(file: Path) -> Arrays:
         return {}
     try:
         with ZipFile(BytesIO(contents)) as archive:
-            members = {name.removesuffix(".npy"): archive.read(name) for name in archive.namelist()}
-        return {name: np.load(BytesIO(member), allow_pickle=False) for name, member in members.items()}
+            return {
+                name.removesuffix(".npy"): np.load(BytesIO(archive.read(name)), allow_pickle=False)
+                for name in archive.namelist()
+            }
     except MemoryError:
         raise
     except Exception:  # whatever reading altered bytes can raise

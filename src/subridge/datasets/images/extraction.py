@@ -6,7 +6,7 @@ import os
 import shutil
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -37,7 +37,6 @@ _PACKAGES = (
     "imgsim",
 )
 _SUFFIXES = {".jpg", ".jpeg", ".png", ".bmp", ".gif", ".webp", ".tif", ".tiff", ".ppm"}
-_TEST_FOLDERS = ("val", "test", "validation")
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,7 +65,7 @@ def read_folder(root: str | Path) -> Pictures:
     root = Path(root)
     if not os.path.isdir(root):  # no error for too long a name
         raise DataError(f"{root} is not a folder of images")
-    tests = [root / name for name in _TEST_FOLDERS if (root / name).is_dir()]
+    tests = [root / name for name in ("val", "test", "validation") if (root / name).is_dir()]
     parts = {root: False}
     if tests and (root / "train").is_dir():
         parts = {root / "train": False, tests[0]: True}
@@ -106,7 +105,9 @@ class Extraction:
 
     @property
     def preprocessing(self) -> Preprocessing:
-        return network(self.network).preprocessing.at_size(self.size)
+        """That of the network, or at another size without a margin around the crop."""
+        usual = network(self.network).preprocessing
+        return usual if self.size is None else replace(usual, resize=self.size, crop=self.size)
 
     def describe(self) -> dict[str, Json]:
         """What the features depend on besides the pictures."""
@@ -235,13 +236,12 @@ def extract(pictures: Pictures, out: Path, extraction: Extraction, *, skip_unrea
         "versions": versions,
         "fingerprint": identity,
     }
-    usable = np.concatenate([done[batch]["usable"] for batch in batches])
     arrays = {
         "features": np.concatenate([done[batch]["features"] for batch in batches]),
-        "usable": usable,
+        "usable": np.concatenate([done[batch]["usable"] for batch in batches]),
         "labels": pictures.labels,
         "is_test": pictures.is_test.astype(np.uint8),
     }
     write_features(out, arrays, attributes, _BATCH)
     shutil.rmtree(tasks.path, ignore_errors=True)
-    return np.flatnonzero(usable == 0)
+    return np.flatnonzero(arrays["usable"] == 0)

@@ -8,6 +8,7 @@ and so do the attributes, the layouts of the arrays and the labels. While an ext
 
 import hashlib
 import json
+import os
 import shutil
 import uuid
 from collections.abc import Iterable, Mapping
@@ -46,9 +47,8 @@ def read_features(path: str | Path) -> StoredFeatures:
     """Read a store; `StoreError` when it is no such store, damaged, or not finished."""
     place = place_of(path)
     zarr = _zarr()
-    with clear_errors(place):
-        if unfinished(place).exists() and not is_store(place):
-            raise StoreError(f"{path} is not finished; run the same extraction again to go on")
+    if not is_store(place) and os.path.exists(unfinished(place)):  # no error for too long a name
+        raise StoreError(f"{path} is not finished; run the same extraction again to go on")
     try:
         group = zarr.open_group(place, mode="r", use_consolidated=False)
         attributes = dict(group.attrs)
@@ -90,8 +90,13 @@ def write_features(path: Path, arrays: Arrays, attributes: dict[str, Json], bloc
     from zarr.codecs import Crc32cCodec, ZstdCodec
 
     scratch = path.with_name(f".{path.name}.{uuid.uuid4().hex}.creating")
-    about: dict[str, Json] = {"subridge_version": __version__, **attributes, "schema": SCHEMA}
-    about |= {"schema_version": _VERSION, "block": block}
+    about: dict[str, Json] = {
+        "subridge_version": __version__,
+        **attributes,
+        "schema": SCHEMA,
+        "schema_version": _VERSION,
+        "block": block,
+    }
     digests = np.array(_digests_of_batches(arrays, about), dtype=np.uint64)
     with clear_errors(path):
         path.parent.mkdir(parents=True, exist_ok=True)

@@ -29,15 +29,14 @@ class Bottleneck(nn.Module):
         self.bn2 = nn.BatchNorm2d(width)
         self.conv3 = nn.Conv2d(width, n_out, 1, bias=False)
         self.bn3 = nn.BatchNorm2d(n_out)
-        self.downsample = None
+        self.downsample = nn.Sequential()  # hands on what it gets
         if stride != 1 or n_in != n_out:
             self.downsample = nn.Sequential(nn.Conv2d(n_in, n_out, 1, stride, bias=False), nn.BatchNorm2d(n_out))
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
         branch = torch.relu(self.bn1(self.conv1(x)))
         branch = torch.relu(self.bn2(self.conv2(branch)))
-        shortcut = x if self.downsample is None else self.downsample(x)
-        return torch.relu(self.bn3(self.conv3(branch)) + shortcut)
+        return torch.relu(self.bn3(self.conv3(branch)) + self.downsample(x))
 
 
 class PooledResNet(nn.Module):

@@ -6,7 +6,7 @@ weights come from an installed package or from a file that the user names.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
@@ -20,31 +20,20 @@ if TYPE_CHECKING:
 
 Float32Array: TypeAlias = npt.NDArray[np.float32]
 
-# Means and standard deviations of the channels of ImageNet, on a scale of 0 to 1, as published with its networks.
-_MEAN = (0.485, 0.456, 0.406)
-_STD = (0.229, 0.224, 0.225)
-
 
 @dataclass(frozen=True)
 class Preprocessing:
     """Resize the shorter side to `resize` pixels, antialiased, cut a square of side `crop` from the centre, normalise.
 
-    `interpolation` is "bilinear" or "bicubic"; `mean` and `std` are per channel, on a scale of 0 to 1.
+    `interpolation` is "bilinear" or "bicubic"; `mean` and `std` are per channel, on a scale of 0 to 1, by default those
+    of ImageNet, as published with its networks.
     """
 
     resize: int
     crop: int
     interpolation: str = "bilinear"
-    mean: tuple[float, float, float] = _MEAN
-    std: tuple[float, float, float] = _STD
-
-    def at_size(self, size: int | None) -> "Preprocessing":
-        """The same at another size, without a margin around the crop; None changes nothing.
-
-        >>> Preprocessing(256, 224).at_size(128).resize
-        128
-        """
-        return self if size is None else replace(self, resize=size, crop=size)
+    mean: tuple[float, float, float] = (0.485, 0.456, 0.406)
+    std: tuple[float, float, float] = (0.229, 0.224, 0.225)
 
     def __call__(self, image: "Image.Image") -> Float32Array:
         """A picture as an array of shape (3, crop, crop).
@@ -65,10 +54,6 @@ class Preprocessing:
         return np.ascontiguousarray(normalised.transpose(2, 0, 1))
 
 
-# From pictures (n, 3, size, size) to features (n, n_features).
-Compute: TypeAlias = Callable[[Float32Array], Float32Array]
-
-
 @dataclass(frozen=True)
 class Network:
     """A network that can be built, to rows of `n_features` = M features.
@@ -82,7 +67,7 @@ class Network:
     preprocessing: Preprocessing
     weights: str
 
-    def build(self, weights: str | None = None, device: str = "cpu") -> Compute:
+    def build(self, weights: str | None = None, device: str = "cpu") -> Callable[[Float32Array], Float32Array]:
         """Return a function from pictures (n, 3, size, size) to features (n, n_features), both NumPy.
 
         `weights` is a state dict on disk, needed where no package carries the weights; `device` is one of PyTorch's.
@@ -101,8 +86,7 @@ class Network:
         def compute(pictures: Float32Array) -> Float32Array:
             with torch.inference_mode():
                 batch = torch.from_numpy(pictures).to(device=device, memory_format=layout)
-                features: Float32Array = module(batch).float().cpu().numpy()
-            return features
+                return np.asarray(module(batch).float().cpu().numpy())
 
         return compute
 

@@ -55,24 +55,21 @@ class Collection:
 
     def pictures(self, folder: Path, n_train: int | None, n_test: int | None) -> Pictures:
         """The first so many images in a folder, None takes all; `DataError` where absent or not those published."""
-        chosen: list[Pixels] = []
-        labels = []
-        is_test = []
-        for part, digest, count in zip(get_args(Part), self.digests, (n_train, n_test), strict=True):
-            pixels, classes = self.read(folder, part)
-            found = hashlib.sha256(np.ascontiguousarray(pixels).tobytes()).hexdigest()
+        (train, train_labels), (test, test_labels) = (self.read(folder, part) for part in get_args(Part))
+        for part, pixels, digest in zip(get_args(Part), (train, test), self.digests, strict=True):
+            found = hashlib.sha256(pixels.tobytes()).hexdigest()
             if found != digest:
                 raise DataError(f"the {part} images in {folder} are not those published: SHA-256 {found}, not {digest}")
-            chosen += [*pixels[:count]]
-            labels += [*classes[:count]]
-            is_test += [part == "test"] * len(classes[:count])
+        chosen = [*train[:n_train], *test[:n_test]]
+        labels = np.concatenate([train_labels[:n_train], test_labels[:n_test]])
+        is_test = np.arange(len(labels)) >= len(train_labels[:n_train])
 
         def opened(place: int) -> "Image.Image":
             from PIL import Image
 
             return Image.fromarray(chosen[place])
 
-        return Pictures(self.identity(n_train, n_test), np.array(labels), np.array(is_test), self.class_names, opened)
+        return Pictures(self.identity(n_train, n_test), labels, is_test, self.class_names, opened)
 
 
 def find_file(folder: Path, pattern: str) -> Path:

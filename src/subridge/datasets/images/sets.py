@@ -13,7 +13,7 @@ from subridge.datasets.images.features import StoredFeatures, read_features
 from subridge.datasets.images.published import COLLECTIONS, read_cached
 from subridge.model.checks import non_negative, of_kind, one_number, positive_integer, stream
 from subridge.model.errors import DataError
-from subridge.store.tasks import clear_errors
+from subridge.store.tasks import is_store
 
 # Share of the images that is held out if the folder has no split of its own.
 _TEST_SHARE = 0.3
@@ -205,9 +205,8 @@ def load_set(name: str | Path) -> FeatureSet:
     if name in COLLECTIONS:
         title = f"{name} x {COLLECTIONS[name].extraction.network}"
         return _feature_set(read_cached(name), title, seed=0).without_constant_features()
-    with clear_errors(Path(name)):
-        if Path(name).is_dir():
-            return load_store(name).without_constant_features()
+    if is_store(name):
+        return load_store(name).without_constant_features()
     raise DataError(
         f"data must be bundled, {', '.join(COLLECTIONS)} or the path of a features store, got {str(name)!r}"
     )

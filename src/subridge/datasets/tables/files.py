@@ -43,7 +43,7 @@ _DATE_FORMATS = ("ISO8601", "%Y/%m/%d", "%d/%m/%Y", "%d.%m.%Y", "%d-%m-%Y")
 
 
 def read_file(
-    path: Path, target: TargetName | None, groups: ColumnName | None, options: TextOptions, notes: list[str]
+    path: Path, wanted: Sequence[ColumnName], groups: ColumnName | None, options: TextOptions, notes: list[str]
 ) -> tuple[pd.DataFrame, Array | None, Array | None]:
     """A file or a zarr directory, by the ending of its name: a frame, the target and labels of groups.
 
@@ -59,7 +59,7 @@ def read_file(
     require(
         "://" not in str(path) and path.exists(), f"source {str(path)!r} does not exist on this machine; check the path"
     )
-    y = "y" if target is None else str(target)
+    y = " and ".join(map(str, wanted)) if wanted else "y"
     found: pd.DataFrame | dict[str, Array]
     try:
         if suffix == ".npz":
@@ -69,8 +69,7 @@ def read_file(
         elif suffix == ".parquet":
             found = pd.read_parquet(path, dtype_backend="numpy_nullable")
         else:
-            asked = [target] if isinstance(target, str | int) else target or []
-            found = _read_text(path, suffix, options, [groups, *asked], notes)
+            found = _read_text(path, suffix, options, [groups, *wanted], notes)
     except SubridgeError:
         raise
     except ImportError as error:
@@ -114,7 +113,11 @@ def _read_text(
     options = options | {"sep": separator, "keep_default_na": False, "low_memory": False, "na_values": []}
     if options["encoding"].lower() in ("utf-8", "utf8"):
         options["encoding"] = "utf-8-sig"  # spreadsheets write a byte-order mark, which is not part of the first name
-    refuse_beyond_memory(str(path), _PER_BYTE * _text_bytes(path), _FEWER)
+    n_bytes = path.stat().st_size
+    if path.name.lower().endswith(".gz"):
+        with gzip.open(path) as file:  # counting stops where the text no longer fits into memory
+            n_bytes = file.seek(available_memory() // _PER_BYTE + 1)
+    refuse_beyond_memory(str(path), _PER_BYTE * n_bytes, _FEWER)
     header = pd.read_csv(path, header=None, nrows=1, dtype=str, **options).iloc[0].tolist()
     other = max((";", ",", "\t", "|"), key=header[0].count)
     named = "tab" if other == "\t" else other
@@ -134,14 +137,6 @@ def _read_text(
     return frame.assign(**{name: _parsed(column) for name, column in frame.select_dtypes("string").items()})
 
 
-def _text_bytes(path: Path) -> int:
-    """Bytes of a text after it is unpacked; counting stops where they no longer fit into memory."""
-    if not path.name.lower().endswith(".gz"):
-        return path.stat().st_size
-    with gzip.open(path) as file:
-        return file.seek(available_memory() // _PER_BYTE + 1)
-
-
 def _parsed(text: "pd.Series[str]") -> "pd.Series[Any]":
     """Text that is all numbers, such as integers beyond 64 bits, or all dates, as numbers or dates."""
     numbers = pd.to_numeric(text, errors="coerce").astype("Float64")
@@ -158,8 +153,10 @@ def _read_npz(path: Path) -> dict[str, Array]:
     with ZipFile(path) as archive:
         refuse_beyond_memory(str(path), 2 * sum(each.file_size for each in archive.infolist()), _FEWER)
         # Reading a member compares its checksum; numpy.load alone does not notice every flipped bit.
-        members = {name.removesuffix(".npy"): archive.read(name) for name in archive.namelist()}
-    return {name: np.load(BytesIO(member), allow_pickle=False) for name, member in members.items()}
+        return {
+            name.removesuffix(".npy"): np.load(BytesIO(archive.read(name)), allow_pickle=False)
+            for name in archive.namelist()
+        }
 
 
 def _read_zarr(path: Path, y: str, by: str, notes: list[str]) -> dict[str, Array]:

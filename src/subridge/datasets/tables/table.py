@@ -71,8 +71,7 @@ class Table:
     def y(self) -> FloatArray | IntArray:
         """What scikit-learn calls y: numbers, shape (n,) or (n, C); or positions in ``class_names``, shape (n,)."""
         if self.class_names is not None:
-            codes: IntArray = self.targets.argmax(axis=0)
-            return codes
+            return np.asarray(self.targets.argmax(axis=0))
         return self.targets[0] if len(self.targets) == 1 else self.targets.T
 
     @property
@@ -207,7 +206,6 @@ def read_table(
         not lacking,
         f"groups must name the group of every row, but {str(groups)!r} lacks {lacking} of {len(features)}; fill it in",
     )
-    targets = target_rows(goal[features.index], task)
     X = np.ascontiguousarray(features.to_numpy())
     with suppress(ValueError):  # pandas hands out views that cannot be written; a caller's array may be so itself
         X.setflags(write=True)
@@ -223,8 +221,8 @@ def read_table(
         )
         X = X / scales
         notes.append("divided every feature by its standard deviation; standardise=False leaves them as they are")
-    notes += targets.notes
-    return Table(X, targets.rows, tuple(features.columns), targets.class_names, tuple(notes), numbers, scales)
+    targets, class_names = target_rows(goal[features.index], task, notes)
+    return Table(X, targets, tuple(features.columns), class_names, tuple(notes), numbers, scales)
 
 
 def _read(
@@ -239,8 +237,9 @@ def _read(
     X: Any = source
     y: Any = None
     labels = None
+    wanted = [target] if isinstance(target, str | int) else target or []
     if isinstance(source, str | Path):
-        X, y, labels = read_file(Path(source), target, groups, options, notes)
+        X, y, labels = read_file(Path(source), wanted, groups, options, notes)
     elif isinstance(source, tuple | list) and len(source) == 2:
         require(
             target is None is groups,
@@ -254,7 +253,6 @@ def _read(
     frame = open_frame(X) if is_into_dataframe(X) else frame_of_array(X)
     targets: list[str] = []
     if y is None:
-        wanted = [target] if isinstance(target, str | int) else target or []
         require(len(wanted) > 0, f"target is missing: name the column to predict, one of {listed(frame.columns)}")
         targets = [known_name(name, frame.columns, "target") for name in wanted]
         y = frame[targets]

@@ -1,13 +1,12 @@
 """Targets: what a user gives as y, read as numbers or labels, and laid out as rows of numbers."""
 
-from typing import Any, Literal, NamedTuple, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 import narwhals as nw
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
 from narwhals.typing import IntoDataFrame, IntoSeries
-from sklearn.preprocessing import OneHotEncoder
 
 from subridge.arrays.types import ArrayLike, BoolArray, FloatArray
 from subridge.datasets.tables.columns import open_frame
@@ -20,14 +19,6 @@ Task: TypeAlias = Literal["auto", "classification", "regression"]
 
 LEAST_ROWS = 20  # fewer rows say next to nothing about a covariance or a residual
 _FEW_VALUES = 10  # so few different whole numbers may be codes of classes
-
-
-class Targets(NamedTuple):
-    """Rows of shape (C, n): one per target, or one per class with 1 for its members; class names are sorted."""
-
-    rows: FloatArray
-    class_names: tuple[str, ...] | None = None
-    notes: tuple[str, ...] = ()
 
 
 def read_target(values: TargetLike | None) -> Target:
@@ -83,16 +74,17 @@ def missing_targets(target: Target) -> BoolArray:
     return np.asarray(pd.DataFrame(target).isna().any(axis=1), dtype=np.bool_)
 
 
-def target_rows(target: Target, task: Task) -> Targets:
-    """Lay out a target without missing values, as `read_target` gives it.
+def target_rows(target: Target, task: Task, notes: list[str]) -> tuple[FloatArray, tuple[str, ...] | None]:
+    """Lay out a target without missing values, as `read_target` gives it: rows of shape (C, n), and names of classes.
 
-    The task "auto" takes labels for classes and numbers for numbers. A note says so where the numbers look like codes
-    of classes.
+    There is a row for each target, or one for each class with 1 for its members; class names are sorted. The task
+    "auto" takes labels for classes and numbers for numbers. A note says so where the numbers look like codes of
+    classes.
 
-    >>> target_rows(np.array([0.5, 1.5]), "auto").rows
-    array([[0.5, 1.5]])
-    >>> classes = target_rows(np.array([10.0, 9.0, 9.0, 10.0]), "classification")
-    >>> classes.class_names, classes.rows.tolist()
+    >>> target_rows(np.array([0.5, 1.5]), "auto", [])
+    (array([[0.5, 1.5]]), None)
+    >>> rows, class_names = target_rows(np.array([10.0, 9.0, 9.0, 10.0]), "classification", [])
+    >>> class_names, rows.tolist()
     (('9', '10'), [[0.0, 1.0, 1.0, 0.0], [1.0, 0.0, 0.0, 1.0]])
     """
     columns = target.reshape(len(target), -1)
@@ -109,27 +101,29 @@ def target_rows(target: Target, task: Task) -> Targets:
     )
     rows = np.ascontiguousarray(np.atleast_2d(target.T), dtype=np.float64)
     values = np.unique(rows[0])
-    looks_like_codes = task == "auto" and len(rows) == 1 and len(values) <= _FEW_VALUES and (values % 1 == 0).all()
-    note = f"took a target of {len(values)} whole values for numbers; task='classification' makes them classes"
-    return Targets(rows, notes=(note,) if looks_like_codes else ())
+    if task == "auto" and len(rows) == 1 and len(values) <= _FEW_VALUES and (values % 1 == 0).all():
+        notes.append(
+            f"took a target of {len(values)} whole values for numbers; task='classification' makes them classes"
+        )
+    return rows, None
 
 
-def _class_rows(target: Target) -> Targets:
+def _class_rows(target: Target) -> tuple[FloatArray, tuple[str, ...]]:
     require(
         target.ndim == 1,
         f"classification needs one column of labels, got a target of shape {target.shape}; give one target, or use "
         "task='regression'",
     )
-    encoder = OneHotEncoder(sparse_output=False)
-    rows = np.ascontiguousarray(encoder.fit_transform(target[:, None]).T)
+    values, places, counts = np.unique(target, return_inverse=True, return_counts=True)
     # Whole numbers are written without a decimal point, as in a file of integers.
-    values = encoder.categories_[0].tolist()
-    names = tuple(f"{value:.0f}" if isinstance(value, float) and value.is_integer() else str(value) for value in values)
+    names = tuple(
+        f"{value:.0f}" if isinstance(value, float) and value.is_integer() else str(value) for value in values.tolist()
+    )
     require(
         len(names) <= len(target) / 2,
         f"the target has {counted(len(names), 'distinct value')} in {counted(len(target), 'row')}, too many for "
         "classes; for numbers use task='regression', and write them without units and thousands separators",
     )
-    rare = listed(name for name, row in zip(names, rows, strict=True) if row.sum() < 2)
+    rare = listed(name for name, count in zip(names, counts, strict=True) if count < 2)
     require(not rare, f"a class needs at least 2 rows, these have one: {rare}; drop these rows, or merge the classes")
-    return Targets(rows, names)
+    return np.take(np.eye(len(names)), places, axis=1), names
