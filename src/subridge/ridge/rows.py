@@ -29,8 +29,6 @@ if TYPE_CHECKING:
     from subridge.model.ensemble import SubsetPlan
     from subridge.ridge.member import MemberPath
 
-_SLAB = 64  # rows that are transposed at once: a strided copy of all rows misses the cache, a seventh of a fit
-
 
 # -- rows that are left out together ------------------------------------------------------------
 
@@ -394,10 +392,7 @@ def training_rows(
         return TrainingRows(X, targets, means, weights, fit_intercept, left_out, X)
     means = weights @ X / weights.sum() if fit_intercept else X[0] * 0.0
     if is_numpy(X):
-        features = np.empty(X.shape[::-1])
-        for start in range(0, X.shape[0], _SLAB):
-            part = slice(start, start + _SLAB)
-            np.subtract(X[part].T, means[:, None], out=features[:, part])
+        features = np.subtract(X.T, means[:, None], order="C", dtype=np.float64)
     else:
         features = namespace_of(X).asarray(X.T - means[:, None], copy=True)
     if fit_intercept:  # the first mean is as accurate as a feature's offset allows, the second as its spread
