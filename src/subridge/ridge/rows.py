@@ -381,11 +381,7 @@ def training_rows(
     Targets, shape (C, n), are in the library and on the device of X. Sample weights, shape (n,), are positive: rows of
     weight zero must have been dropped. `left_out` names the rows that are left out together.
     """
-    if X.shape[0] != targets.shape[1]:
-        raise DataError(f"X has {X.shape[0]} rows but y has {targets.shape[1]}")
     weights = namespace_of(targets).ones_like(targets[0]) if sample_weight is None else sample_weight
-    if not (weights > 0).all():
-        raise DataError("sample_weight must be positive; drop the rows of weight zero")
     if is_sparse(X):
         X = X.tocsc()
         means = (X.T @ weights) / weights.sum() * fit_intercept
@@ -397,16 +393,9 @@ def training_rows(
         features = namespace_of(X).asarray(X.T - means[:, None], copy=True)
     if fit_intercept:  # the first mean is as accurate as a feature's offset allows, the second as its spread
         again: Array = features @ weights / weights.sum()
-        with np.errstate(over="ignore"):  # numbers that are too large are refused by the checks of rows
-            spread = (namespace_of(features).linalg.vecdot(features, features) / X.shape[0]) ** 0.5
-        eps = float(np.finfo(dtype_name(features)).eps)
-        constant = np.flatnonzero(to_numpy(spread <= X.shape[0] * eps * abs(means)))
-        if (abs(again) > 4 * eps * spread).any():  # else the pass over all rows changes nothing
-            features -= again[:, None]
-            means = means + again
-        for j in constant.tolist():
-            if (X[:, j] == X[0, j]).all():
-                features[j] = 0.0
+        features -= again[:, None]
+        means = means + again
+        features[(features == features[:, :1]).all(axis=1)] = 0.0  # not what rounding leaves of a constant
     if sample_weight is not None:
         features *= weights**0.5
     return TrainingRows(features, targets, means, weights, fit_intercept, left_out, X)
