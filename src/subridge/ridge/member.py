@@ -30,7 +30,7 @@ import numpy as np
 from subridge.arrays.namespace import eye_like, is_sparse, like, namespace_of, select_rows, take_last, to_numpy
 from subridge.arrays.types import Array, BoolArray, FloatArray, IntArray
 from subridge.model.ensemble import SubsetPlan
-from subridge.model.errors import AccuracyWarning, RidgeError
+from subridge.model.errors import AccuracyWarning
 from subridge.ridge.rounding import (
     EPS,
     decompose_carefully,
@@ -893,15 +893,15 @@ def member_paths(
     Ridges are in the paper's convention, shape (L,), or (L, k) with a column for each member; `noise` has shape (k, C,
     n). With `row_sets` each member sees some of the rows: one index array per member.
     """
-    if (ridges < 0).any():
-        raise RidgeError(f"ridge must be at least 0 to train, got {ridges.min():g}")
     known = rows.paths(plan, ridges)
     if known is not None:
         return known
-    if row_sets is not None:
-        from subridge.ridge.row_subsets import paths_on_rows  # which builds on this file
-
-        return paths_on_rows(rows, plan, ridges, noise, row_sets)
     penalties = ridges.reshape(len(ridges), -1) * plan.subset_sizes
+    noises = [None] * plan.n_members if noise is None else noise
+    if row_sets is not None:
+        from subridge.ridge.row_subsets import PartialPath  # which builds on this file
+
+        seen = enumerate(row_sets)
+        return [PartialPath(rows, plan, r, own, penalties[:, r], noises[r]) for r, own in seen]
     fits = factorise_members(rows, plan, penalties.min(axis=0))
-    return [MemberPath(fit, penalties[:, r], None if noise is None else noise[r]) for r, fit in enumerate(fits)]
+    return [MemberPath(fit, penalties[:, r], noises[r]) for r, fit in enumerate(fits)]

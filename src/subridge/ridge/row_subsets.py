@@ -50,9 +50,7 @@ def fractions_of_rows(row_sets: Sequence[IntArray], n_samples: int) -> FloatArra
     array([[0.5 , 0.25],
            [0.25, 0.75]])
     """
-    member = np.zeros((len(row_sets), n_samples))
-    for r, index in enumerate(row_sets):
-        member[r, index] = 1.0
+    member = np.array([np.isin(np.arange(n_samples), index) for index in row_sets], dtype=np.float64)
     return member @ member.T / n_samples
 
 
@@ -102,14 +100,3 @@ class PartialPath(MemberPath):
             every[touched] = take_last(xp.concat([pairs, outside], axis=-1), self._order)
             found.append(every)
         return xp.stack(found)
-
-
-def paths_on_rows(
-    rows: TrainingRows, plan: SubsetPlan, ridges: FloatArray, noise: Array | None, row_sets: Sequence[IntArray]
-) -> list[MemberPath]:
-    """`member_paths` of members that see some rows each: `row_sets` has one index array per member."""
-    penalties = ridges.reshape(len(ridges), -1) * plan.subset_sizes
-    return [
-        PartialPath(rows, plan, r, seen, penalties[:, r], None if noise is None else noise[r])
-        for r, seen in enumerate(row_sets)
-    ]
