@@ -150,22 +150,13 @@ def outcome_of(
     return outcome
 
 
-def extended_search(
-    path: FloatArray, evaluate: Callable[[FloatArray], Outcome[Found]]
-) -> tuple[FloatArray, Outcome[Found]]:
-    """Evaluate a path by half decades, and longer ones while the best ridge is at an end and the error falls there.
-
-    Returns the last path and its outcome.
-    """
-    return extended_searches(path, lambda longer, _: [evaluate(longer)], 1)[0]
-
-
 def extended_searches(
     path: FloatArray, evaluate: Callable[[FloatArray, IntArray], Sequence[Outcome[Found]]], count: int
 ) -> list[tuple[FloatArray, Outcome[Found]]]:
-    """As `extended_search`, for several targets that need not go equally far.
+    """Evaluate a path by half decades, and longer ones while the best ridge is at an end and the error falls there.
 
-    `evaluate` gives the outcomes of a path for some of them, by number.
+    Several targets need not go equally far: `evaluate` gives the outcomes of a path for some of them, by number.
+    Returns the last path of each, and its outcome.
     """
     searches: list[_Search[Found]] = [_paths(path) for _ in range(count)]
     found: dict[int, tuple[FloatArray, Outcome[Found]]] = {}
@@ -462,7 +453,7 @@ def search_ridges(
 
     if given is None:
         start = default_ridges(rows.column_squares, rows.n_samples, int(plan.subset_sizes.max()))
-        path, outcome = extended_search(start, evaluate)
+        ((path, outcome),) = extended_searches(start, lambda longer, _: [evaluate(longer)], 1)
     else:
         path = given_ridges(given)
         outcome = evaluate(path)
