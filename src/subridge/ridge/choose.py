@@ -288,17 +288,15 @@ class Losses:
 
     def _judged(self, places: IntArray) -> Judged:
         errors, rows, aggregation = self.errors(places), self.rows, self.aggregation
-        if aggregation.is_linear and aggregation.fits_weights:
-            settled = aggregation.settle(self.moments(places, aggregation))
-            loss = settled.expected.sum(axis=-1) if aggregation.per_target else settled.expected
-            return Judged(loss, np.zeros(len(places)), settled.weights)
         if aggregation.is_mean:
             mean = errors.sum(axis=1) / errors.shape[1]
             loss = to_numpy(((mean * mean).sum(axis=1) @ rows.weights) / rows.total_weight)
             return Judged(loss, np.zeros(len(places)))
-        targets = self._deviations_at(places) if aggregation.is_linear else [rows.targets] * len(places)
-        found = [aggregation.loss(each, own, rows.weights) for each, own in zip(errors, targets, strict=True)]
-        return Judged(*np.array(found).T)
+        if aggregation.is_linear:
+            settled = aggregation.settle(self.moments(places, aggregation))
+            loss = settled.expected.sum(axis=-1) if aggregation.per_target else settled.expected
+            return Judged(loss, np.zeros(len(places)), settled.weights)
+        return Judged(*np.array([aggregation.loss(each, rows.targets, rows.weights) for each in errors]).T)
 
     def _deviations_at(self, places: IntArray) -> Array:
         """`deviations` of each of several trials, shape (t b, C, n)."""
