@@ -475,7 +475,7 @@ class RidgeEnsembleBase(BaseEstimator):
         if scope == "joint" and is_searched and len(taken.places) > 1:  # many choices from few rows may cost too much
             common = tuned(taken.offer, taken.name, taken.ridges, taken.chooser, "ensemble", taken.losses.aggregation)
             judged = judge([common])
-            if judged.error <= error:
+            if judged[1] <= error:
                 taken, (outputs, error) = common, judged
         if is_searched and isinstance(self.subsets, str) and not isinstance(self.n_estimators, str):
             self._warn_if_worse(rows, choice)
