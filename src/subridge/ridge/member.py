@@ -901,7 +901,6 @@ def member_paths(
     if row_sets is not None:
         from subridge.ridge.row_subsets import PartialPath  # which builds on this file
 
-        seen = enumerate(row_sets)
-        return [PartialPath(rows, plan, r, own, penalties[:, r], noises[r]) for r, own in seen]
+        return [PartialPath(rows, plan, r, own, penalties[:, r], noises[r]) for r, own in enumerate(row_sets)]
     fits = factorise_members(rows, plan, penalties.min(axis=0))
     return [MemberPath(fit, penalties[:, r], noises[r]) for r, fit in enumerate(fits)]
