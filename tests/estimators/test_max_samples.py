@@ -7,7 +7,8 @@ import pytest
 import scipy.sparse
 
 import subridge as sr
-from subridge.ridge.row_subsets import draw_rows, paths_on_rows
+from subridge.ridge.member import member_paths
+from subridge.ridge.row_subsets import draw_rows
 from subridge.ridge.rows import training_rows
 
 RIDGES = (0.0, 1e-3, 0.1, 1.0, 30.0)
@@ -69,9 +70,8 @@ def test_errors_with_two_rows_left_out_are_those_of_refits(fit_intercept):
     X, y = rng.standard_normal((14, 6)) + 1.0, rng.standard_normal((14, 2))
     rows = training_rows(X, y.T, None, fit_intercept)
     plan, sets, w = sr.subsets.overlapping([3, 5], 6, 0), draw_rows(14, 9, 2, 0), np.ones(14)
-    for path, A, seen in zip(
-        paths_on_rows(rows, plan, np.array([0.3]), None, sets), plan.measurements, sets, strict=True
-    ):
+    paths = member_paths(rows, plan, np.array([0.3]), None, sets)
+    for path, A, seen in zip(paths, plan.measurements, sets, strict=True):
         found = path.pair_errors(np.array([0]), np.arange(14))[0]
         for i, j in np.ndindex(14, 14):
             kept = np.setdiff1d(seen, [i, j])

@@ -5,9 +5,9 @@ import itertools
 import numpy as np
 import pytest
 
-from subridge.model.aggregation import Aggregation, Majority, Mean, Median, Simplex, Summed
+from subridge.model.aggregation import Aggregation, LinearAggregation, Majority, Mean, Median, Simplex, Summed
 from subridge.model.subsets import dirichlet
-from subridge.ridge.choose import Losses, choose_ridges
+from subridge.ridge.choose import Losses, choose_ridges, outputs_at, squares_at
 from subridge.ridge.member import member_paths
 from subridge.ridge.rows import training_rows
 
@@ -80,3 +80,23 @@ def test_classifying_losses_count_left_out_mistakes():
 def test_of_equally_good_ridges_the_largest_is_taken(fitted):
     rows, paths = fitted
     assert choose_ridges(Losses(paths, rows, Indifferent()), "ensemble").tolist() == [[5, 5, 5]]
+
+
+class Fixed(LinearAggregation):
+    """A weighted sum of given weights."""
+
+    name = "fixed"
+    fits_weights = False
+
+    def weights(self, moments):
+        return np.broadcast_to([0.7, 0.2, 0.0], moments.pairs.shape[:-1])
+
+
+def test_left_out_rows_are_judged_with_weights_that_are_not_fitted(fitted):
+    rows, paths = fitted
+    losses, place = Losses(paths, rows, Fixed()), np.full((1, 3), 2)
+    errors = np.array([0.7, 0.2]) @ [path.errors(2)[0] for path in paths[:2]] + 0.1 * rows.deviations[0]
+    judged = losses.at(place)
+    np.testing.assert_allclose(judged.loss, np.average(errors**2, weights=rows.weights))
+    np.testing.assert_allclose(squares_at(losses, place)[0], errors**2 * rows.weights)
+    np.testing.assert_allclose(outputs_at(losses, place, judged.weights)[0, 0], rows.targets[0] - errors)

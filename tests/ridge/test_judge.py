@@ -58,7 +58,7 @@ def test_the_honest_error_is_leave_one_out_of_the_whole_ensemble(sample, name, p
     _, rows = rows_without(sample, [])
     paths = member_paths(rows, plan, ridge)
     offer = Offer("four", "given", plan)
-    found = judge([tuned(offer, "four", ridge, Losses(paths, rows, aggregation), "ensemble", aggregation)]).error
+    found = judge([tuned(offer, "four", ridge, Losses(paths, rows, aggregation), "ensemble", aggregation)])[1]
     independent = np.array([path.independent[0] for path in paths])  # known from the features
     squares = np.empty(N)
     for i in range(N):

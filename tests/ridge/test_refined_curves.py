@@ -1,7 +1,6 @@
 import numpy as np
 import pytest
 
-from subridge.model.errors import ParameterError
 from subridge.ridge.curves import refined_curve
 
 
@@ -53,12 +52,6 @@ def test_equal_samples_with_different_labels_share_their_mean():
     F[0, 1] = F[0, 0]
     found = refined_curve(F, targets, [10], np.array([30]))
     np.testing.assert_allclose(found[0, 0] @ F[0, 0], targets[0, :, :2].mean(axis=1), atol=1e-8)
-
-
-def test_members_that_do_not_ascend_are_refused():
-    F, targets = members([20, 10])
-    with pytest.raises(ParameterError, match="must ascend"):
-        refined_curve(F, targets, [5], np.array([20, 10]))
 
 
 @pytest.mark.torch

@@ -4,8 +4,6 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from subridge.model.ensemble import SubsetPlan
-from subridge.model.errors import DataError, RidgeError
 from subridge.model.subsets import overlapping, projection
 from subridge.ridge.member import factorise, factorise_members, member_paths
 from subridge.ridge.rows import training_rows
@@ -52,17 +50,3 @@ def test_heavily_overlapping_members_share_one_gram_matrix(data):
     rows = training_rows(X, Y, weights, True)
     for r, shared in enumerate(factorise_members(rows, plan)):
         np.testing.assert_allclose(shared.spectrum, factorise(rows, plan, r).spectrum, atol=1e-12)
-
-
-def test_rows_must_match_labels_and_have_weight(data):
-    X, Y, weights = data
-    with pytest.raises(DataError, match="40 rows but y has 39"):
-        training_rows(X, Y[:, 1:], None, True)
-    with pytest.raises(DataError, match="must be positive"):
-        training_rows(X, Y, weights * 0, True)
-
-
-def test_a_negative_ridge_is_refused(data):
-    rows = training_rows(data[0], data[1], None, True)
-    with pytest.raises(RidgeError, match="at least 0"):
-        member_paths(rows, SubsetPlan.from_indices([[0]], 12), np.array([-1.0]))

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from subridge.model.errors import DataError, ParameterError, RidgeError
-from subridge.ridge.choose import Outcome, default_ridges, extended_search, given_ridges
+from subridge.ridge.choose import Outcome, default_ridges, extended_searches, given_ridges
 
 
 def test_given_ridges_ascend_without_repeats():
@@ -33,23 +33,23 @@ def test_the_default_path_reaches_down_to_a_column_that_is_small_beside_others()
 
 
 def outcome_at(optimum):
-    def evaluate(path):
+    def evaluate(path, _):
         errors = abs(np.log(path) - np.log(optimum))
         best = int(np.argmin(errors))
         end = {0: "lower", len(path) - 1: "upper"}.get(best)
-        return Outcome(best, float(errors[best]), end, end is not None)
+        return [Outcome(best, float(errors[best]), end, end is not None)]
 
     return evaluate
 
 
 @pytest.mark.parametrize("optimum", [1e-7, 3.0, 1e6])
 def test_a_search_goes_on_where_the_error_falls_at_an_end(optimum):
-    path, outcome = extended_search(np.logspace(-1, 1, 5), outcome_at(optimum))
+    ((path, outcome),) = extended_searches(np.logspace(-1, 1, 5), outcome_at(optimum), 1)
     assert outcome.end is None
     np.testing.assert_allclose(path[outcome.found], optimum, rtol=0.8)
 
 
 def test_a_search_ends_and_says_where_the_error_still_falls():
-    _, outcome = extended_search(np.logspace(-1, 1, 5), outcome_at(1e-40))
+    ((_, outcome),) = extended_searches(np.logspace(-1, 1, 5), outcome_at(1e-40), 1)
     assert outcome.end == "lower"
     assert outcome.is_falling

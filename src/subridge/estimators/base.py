@@ -473,16 +473,15 @@ class RidgeEnsembleBase(BaseEstimator):
         )
         pool = list(choice.kept.values())
         taken = choice.kept[choice.taken]
-        verdict = judge(pool, pool.index(taken))
+        outputs, error = judge(pool, pool.index(taken))
         if self.ridge_scope == "joint" and fixed is None and len(taken.places) > 1:
             # Many choices from few rows may cost too much, and the lower of two errors is too low.
             common = tuned(taken.offer, taken.name, taken.ridges, taken.chooser, "ensemble", taken.losses.aggregation)
-            judged = judge([common])
-            own = squares_of(verdict.outputs[None, ...], taken.losses)
-            gain, noise = paired(own, squares_of(judged.outputs[None, ...], taken.losses), rows)
+            other_outputs, other_error = judge([common])
+            own = squares_of(outputs[None, ...], taken.losses)
+            gain, noise = paired(own, squares_of(other_outputs[None, ...], taken.losses), rows)
             if not gain[0] > SURE_OF_SCALE * noise[0]:
-                taken = common
-                verdict = judged
+                taken, outputs, error = common, other_outputs, other_error
         is_asked_for = isinstance(self.subsets, str) and not isinstance(self.n_estimators, str)
         if fixed is None and is_asked_for and len(taken.places) > 1:
             self._warn_if_worse(rows, choice)
@@ -490,7 +489,7 @@ class RidgeEnsembleBase(BaseEstimator):
         sets = taken.offer.row_sets
         if sets is not None:
             self.estimators_samples_ = [np.flatnonzero(weights)[seen] for seen in sets]
-        self._keep_candidate(rows, taken, verdict.error)
+        self._keep_candidate(rows, taken, error)
         self._left_out = LeftOutEnsemble(
             rows=replace(rows, given=None),  # a fitted estimator does not hold on to X
             errors=taken.losses.errors(taken.places[None])[0],
@@ -499,10 +498,10 @@ class RidgeEnsembleBase(BaseEstimator):
             members=self._members,
             map=self._map,
             weights=self._member_weights if self.ensemble_.aggregation.is_linear else None,
-            predictions=verdict.outputs,
+            predictions=outputs,
             parts=None if sets is None else [(seen, replace(part_of_rows(rows, seen), given=None)) for seen in sets],
         )
-        warn_once([correlated_rows(rows.targets - verdict.outputs, rows)], stacklevel=3)
+        warn_once([correlated_rows(rows.targets - outputs, rows)], stacklevel=3)
         return self._left_out
 
     def _warn_if_worse(self, rows: TrainingRows, choice: Choice) -> None:

@@ -150,22 +150,13 @@ def outcome_of(
     return outcome
 
 
-def extended_search(
-    path: FloatArray, evaluate: Callable[[FloatArray], Outcome[Found]]
-) -> tuple[FloatArray, Outcome[Found]]:
-    """Evaluate a path by half decades, and longer ones while the best ridge is at an end and the error falls there.
-
-    Returns the last path and its outcome.
-    """
-    return extended_searches(path, lambda longer, _: [evaluate(longer)], 1)[0]
-
-
 def extended_searches(
     path: FloatArray, evaluate: Callable[[FloatArray, IntArray], Sequence[Outcome[Found]]], count: int
 ) -> list[tuple[FloatArray, Outcome[Found]]]:
-    """As `extended_search`, for several targets that need not go equally far.
+    """Evaluate a path by half decades, and longer ones while the best ridge is at an end and the error falls there.
 
-    `evaluate` gives the outcomes of a path for some of them, by number.
+    Several targets need not go equally far: `evaluate` gives the outcomes of a path for some of them, by number.
+    Returns the last path of each, and its outcome.
     """
     searches: list[_Search[Found]] = [_paths(path) for _ in range(count)]
     found: dict[int, tuple[FloatArray, Outcome[Found]]] = {}
@@ -297,17 +288,15 @@ class Losses:
 
     def _judged(self, places: IntArray) -> Judged:
         errors, rows, aggregation = self.errors(places), self.rows, self.aggregation
-        if aggregation.is_linear and aggregation.fits_weights:
-            settled = aggregation.settle(self.moments(places, aggregation))
-            loss = settled.expected.sum(axis=-1) if aggregation.per_target else settled.expected
-            return Judged(loss, np.zeros(len(places)), settled.weights)
         if aggregation.is_mean:
             mean = errors.sum(axis=1) / errors.shape[1]
             loss = to_numpy(((mean * mean).sum(axis=1) @ rows.weights) / rows.total_weight)
             return Judged(loss, np.zeros(len(places)))
-        targets = self._deviations_at(places) if aggregation.is_linear else [rows.targets] * len(places)
-        found = [aggregation.loss(each, own, rows.weights) for each, own in zip(errors, targets, strict=True)]
-        return Judged(*np.array(found).T)
+        if aggregation.is_linear:
+            settled = aggregation.settle(self.moments(places, aggregation))
+            loss = settled.expected.sum(axis=-1) if aggregation.per_target else settled.expected
+            return Judged(loss, np.zeros(len(places)), settled.weights)
+        return Judged(*np.array([aggregation.loss(each, rows.targets, rows.weights) for each in errors]).T)
 
     def _deviations_at(self, places: IntArray) -> Array:
         """`deviations` of each of several trials, shape (t b, C, n)."""
@@ -467,7 +456,7 @@ def search_ridges(
 
     if given is None:
         start = default_ridges(rows.column_squares, rows.n_samples, int(plan.subset_sizes.max()))
-        path, outcome = extended_search(start, evaluate)
+        ((path, outcome),) = extended_searches(start, lambda longer, _: [evaluate(longer)], 1)
     else:
         path = given_ridges(given)
         outcome = evaluate(path)

@@ -46,7 +46,6 @@ from subridge.arrays.namespace import (
     to_numpy,
 )
 from subridge.arrays.types import Array, BoolArray, FloatArray, IntArray
-from subridge.model.errors import ParameterError
 
 # Corrections applied, and the largest relative size of the last one that counts as settled. The error left is smaller
 # than the last correction by the factor between the last two, so 1e-6 leaves nine digits or more.
@@ -310,8 +309,6 @@ def refined_curve(
     these N_g. Targets have shape (G, n_rhs, P_max); sizes ascend strictly. Every training-set size takes the members
     that it exceeds on the primal side, the others on the dual side. What does not settle is solved orthogonally.
     """
-    if (np.diff(member_sizes) < 0).any():
-        raise ParameterError(f"member_sizes must ascend, got {np.asarray(member_sizes).tolist()}")
     xp, (G, _, N), sizes = namespace_of(F), F.shape, [int(P) for P in n_samples]
     weights = _zeros(F, G, len(sizes), targets.shape[1], N)
     largest = max((P for P in sizes if member_sizes[-1] >= P), default=0)

@@ -14,7 +14,6 @@ random, and the ratio of their errors stands for that of all.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
 
 import numpy as np
 
@@ -185,15 +184,8 @@ def take(pool: Sequence[Candidate], squares: Sequence[FloatArray], rows: Trainin
 # -- what the choice costs ------------------------------------------------------------------------
 
 
-class Verdict(NamedTuple):
-    """Outputs for left-out rows, shape (C, n), and their error."""
-
-    outputs: Array
-    error: float
-
-
-def judge(pool: Sequence[Candidate], taken: int = 0) -> Verdict:
-    """The left-out outputs and the error of the candidate that was taken from a pool, after all choices.
+def judge(pool: Sequence[Candidate], taken: int = 0) -> tuple[Array, float]:
+    """The left-out outputs, shape (C, n), and the error of the candidate that was taken from a pool, after all choices.
 
     Candidates that are far from being taken need not be in the pool. The first is the simplest.
     """
@@ -213,7 +205,7 @@ def judge(pool: Sequence[Candidate], taken: int = 0) -> Verdict:
     only_ridges = len(pool) == 1 and weights is None
     is_fixed = only_ridges and len(chosen.chooser.offered) == 1
     if n_units < 3 or is_fixed or (only_ridges and affordable < n_units):
-        return Verdict(outputs, apparent)
+        return outputs, apparent
     units = np.sort(np.random.default_rng(0).permutation(n_units)[: max(_LEAST_JUDGED, affordable)])
     size = max(1, _NUMBERS // (sum(offered.values()) * C * n))
     honest = namespace_of(outputs).asarray(outputs, copy=True)
@@ -230,7 +222,7 @@ def judge(pool: Sequence[Candidate], taken: int = 0) -> Verdict:
             honest[:, own] = found[np.searchsorted(numbers, rows.owners[own]), :, own].T
     part = np.flatnonzero(np.isin(rows.owners, units))
     before, after = (_error(take_last(each, part), chosen.losses, part) for each in (outputs, honest))
-    return Verdict(honest, apparent * (after / before) if before > 0 else apparent + after)
+    return honest, apparent * (after / before) if before > 0 else apparent + after
 
 
 def _again(candidate: Candidate, units: Units) -> tuple[IntArray, FloatArray | None, FloatArray]:

@@ -12,7 +12,7 @@ labels g and the direction u = √w/‖√w‖ of the intercept,
 
 All are exact for weighted ridge regression with an unpenalised intercept. Errors are in weighted units, √w_i e_i. At p
 = 0 the minimum-norm solution is the limit p → 0⁺. A member whose Q and u span all samples has R = p B, and there R
-stands for B: the factor p cancels everywhere.
+stands for ``(d₁+p) B`` with the least eigenvalue d₁: the factor cancels everywhere.
 
 Cost per member, in multiplications: n N_r s for the Gram matrix of the smaller side s = min(n, N_r), about 9 s³ for its
 eigenvectors, n N_r s for Q, and 2 n s per ridge and target.
@@ -30,7 +30,7 @@ import numpy as np
 from subridge.arrays.namespace import eye_like, is_sparse, like, namespace_of, select_rows, take_last, to_numpy
 from subridge.arrays.types import Array, BoolArray, FloatArray, IntArray
 from subridge.model.ensemble import SubsetPlan
-from subridge.model.errors import AccuracyWarning, RidgeError
+from subridge.model.errors import AccuracyWarning
 from subridge.ridge.rounding import (
     EPS,
     decompose_carefully,
@@ -177,9 +177,10 @@ class MemberFit:
         return self.spectrum / (self.spectrum + _column(penalties, self.spectrum))
 
     def residual_gains(self, penalties: FloatArray) -> Array:
-        """Eigenvalues of R on the member's own directions: ``p/(d+p)``, or ``1/(d+p)`` if it spans; shape (L, ρ)."""
+        """Eigenvalues of R on the member's own directions: ``p/(d+p)``, or ``(d₁+p)/(d+p)`` if it spans; (L, ρ)."""
         p = _column(penalties, self.spectrum)
-        return (1.0 if self.spans_samples else p) / (self.spectrum + p)
+        least = self.spectrum[0] if self.spans_samples else 0.0
+        return (least + p) / (self.spectrum + p)
 
     def residual_weights(self, penalties: FloatArray) -> Array:
         """w, with which R is ``U diag(w) Uᵀ`` for U = (Q, u), and the identity unless the member spans; (L, ρ + 1)."""
@@ -554,8 +555,6 @@ def doubt_of_rows(fit: MemberFit, targets: Array, penalties: FloatArray, found: 
     p = penalties[[at]]
     uncertain = float(fit.uncertainty(p)[0])
     gaps = to_numpy(found.diagonals[at])
-    if fit.spans_samples:
-        gaps = gaps * (float(fit.spectrum[0]) + p)
     share = uncertain / max(float(gaps.min(initial=1.0, where=gaps > 0)), _TINY)
     # Unless the penalty hides it, rows must be alone exactly and not up to rounding only.
     is_hidden = (uncertain < _NOTICED * gaps[alone]).all()
@@ -637,8 +636,8 @@ def factorise_members(
 def residual_pair_traces(fits: Sequence[MemberFit], penalties: FloatArray) -> FloatArray:
     """``tr(R_r R_r′)`` for every pair of members, shape (T, k, k), from a table of penalties, shape (T, k).
 
-    A member that spans all samples counts with R/p. The squared overlaps ``(Q_rᵀQ_r′)²`` are formed once per pair, n
-    ρ_r ρ_r′ multiplications, and serve the whole table.
+    A member that spans all samples counts with ``(d₁+p)/p R``. The squared overlaps ``(Q_rᵀQ_r′)²`` are formed once per
+    pair, n ρ_r ρ_r′ multiplications, and serve the whole table.
 
     Two members that see the two halves of an orthogonal design, without ridge:
 
@@ -834,24 +833,17 @@ def residual_degrees(fit: MemberFit, penalties: FloatArray) -> FloatArray:
     so that sets count as rows do elsewhere. R is then ZᵀRZ, with a unit vector in Z for each set.
     """
     if fit.rows.left_out is None:
-        gains = _scaled_gains(fit, penalties)
+        gains = to_numpy(fit.residual_gains(penalties))
         untouched = fit.rows.room - gains.shape[1]
         return _degrees((gains**2).sum(axis=1) + untouched, (gains**4).sum(axis=1) + untouched)
     R, _ = _of_sets(fit, penalties)
     return _degrees((R**2).sum(axis=(1, 2)), ((R @ R) ** 2).sum(axis=(1, 2)))
 
 
-def _scaled_gains(fit: MemberFit, penalties: FloatArray) -> FloatArray:
-    """Eigenvalues of R on the member's own directions, shape (L, ρ), at most one also if it spans the samples."""
-    d, p = to_numpy(fit.spectrum), penalties[:, None]
-    return (d.min(initial=np.inf) + p if fit.spans_samples else p) / (d + p)
-
-
 def _of_sets(fit: MemberFit, penalties: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """ZᵀRZ at each ridge, shape (L, S, S), and w of R, (L, ρ + 1), as in `MemberFit`, but at most one in size."""
+    """ZᵀRZ at each ridge, shape (L, S, S), and w of R, (L, ρ + 1), as in `MemberFit`."""
     identity = float(not fit.spans_samples)
-    gains = _scaled_gains(fit, penalties) - identity
-    w = np.hstack([gains, np.full((len(gains), 1), -identity)])
+    w = to_numpy(fit.residual_weights(penalties))
     between = _shared_by_sets(fit.rows) @ to_numpy(fit.directions).T
     return identity * np.eye(len(between)) + (between * w[:, None, :]) @ between.T, w
 
@@ -901,15 +893,14 @@ def member_paths(
     Ridges are in the paper's convention, shape (L,), or (L, k) with a column for each member; `noise` has shape (k, C,
     n). With `row_sets` each member sees some of the rows: one index array per member.
     """
-    if (ridges < 0).any():
-        raise RidgeError(f"ridge must be at least 0 to train, got {ridges.min():g}")
     known = rows.paths(plan, ridges)
     if known is not None:
         return known
-    if row_sets is not None:
-        from subridge.ridge.row_subsets import paths_on_rows  # which builds on this file
-
-        return paths_on_rows(rows, plan, ridges, noise, row_sets)
     penalties = ridges.reshape(len(ridges), -1) * plan.subset_sizes
+    noises = [None] * plan.n_members if noise is None else noise
+    if row_sets is not None:
+        from subridge.ridge.row_subsets import PartialPath  # which builds on this file
+
+        return [PartialPath(rows, plan, r, own, penalties[:, r], noises[r]) for r, own in enumerate(row_sets)]
     fits = factorise_members(rows, plan, penalties.min(axis=0))
-    return [MemberPath(fit, penalties[:, r], None if noise is None else noise[r]) for r, fit in enumerate(fits)]
+    return [MemberPath(fit, penalties[:, r], noises[r]) for r, fit in enumerate(fits)]

@@ -381,7 +381,7 @@ class MomentPath(MemberPath):
         p = self.penalties[[index]]
         d = fit.spectrum
         slack = float(fit.slack(p)[0])
-        gains = d**0.5 / (d + p) * (-1 / d if fit.spans_samples else 1.0)  # (K + p)⁻¹g in place of the residual
+        gains = d**0.5 / (d + p) * (-(d[:1] + p) / d if fit.spans_samples else 1.0)  # (K + p)⁻¹g for the residual
         map_ = self._plan.lift_rows(self._r, (self._projected * gains) @ fit.right)  # type: ignore[operator]
         return np.inf if slack == 0 else (not fit.spans_samples) / slack, map_ / (slack or 1.0)
 

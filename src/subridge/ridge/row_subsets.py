@@ -5,8 +5,6 @@ because it never saw it. If two rows are left out, and the member saw the first 
 by ``h_i(x) e_i``, as for any new row.
 """
 
-from collections.abc import Sequence
-
 import numpy as np
 
 from subridge.arrays.namespace import is_sparse, namespace_of, select_rows, take_last
@@ -89,14 +87,3 @@ class PartialPath(MemberPath):
             every[touched] = take_last(xp.concat([pairs, outside], axis=-1), self._order)
             found.append(every)
         return xp.stack(found)
-
-
-def paths_on_rows(
-    rows: TrainingRows, plan: SubsetPlan, ridges: FloatArray, noise: Array | None, row_sets: Sequence[IntArray]
-) -> list[MemberPath]:
-    """`member_paths` of members that see some rows each: `row_sets` has one index array per member."""
-    penalties = ridges.reshape(len(ridges), -1) * plan.subset_sizes
-    return [
-        PartialPath(rows, plan, r, seen, penalties[:, r], None if noise is None else noise[r])
-        for r, seen in enumerate(row_sets)
-    ]

@@ -29,8 +29,6 @@ if TYPE_CHECKING:
     from subridge.model.ensemble import SubsetPlan
     from subridge.ridge.member import MemberPath
 
-_SLAB = 64  # rows that are transposed at once: a strided copy of all rows misses the cache, a seventh of a fit
-
 
 # -- rows that are left out together ------------------------------------------------------------
 
@@ -383,35 +381,21 @@ def training_rows(
     Targets, shape (C, n), are in the library and on the device of X. Sample weights, shape (n,), are positive: rows of
     weight zero must have been dropped. `left_out` names the rows that are left out together.
     """
-    if X.shape[0] != targets.shape[1]:
-        raise DataError(f"X has {X.shape[0]} rows but y has {targets.shape[1]}")
     weights = namespace_of(targets).ones_like(targets[0]) if sample_weight is None else sample_weight
-    if not (weights > 0).all():
-        raise DataError("sample_weight must be positive; drop the rows of weight zero")
     if is_sparse(X):
         X = X.tocsc()
         means = (X.T @ weights) / weights.sum() * fit_intercept
         return TrainingRows(X, targets, means, weights, fit_intercept, left_out, X)
     means = weights @ X / weights.sum() if fit_intercept else X[0] * 0.0
     if is_numpy(X):
-        features = np.empty(X.shape[::-1])
-        for start in range(0, X.shape[0], _SLAB):
-            part = slice(start, start + _SLAB)
-            np.subtract(X[part].T, means[:, None], out=features[:, part])
+        features = np.subtract(X.T, means[:, None], order="C", dtype=np.float64)
     else:
         features = namespace_of(X).asarray(X.T - means[:, None], copy=True)
     if fit_intercept:  # the first mean is as accurate as a feature's offset allows, the second as its spread
         again: Array = features @ weights / weights.sum()
-        with np.errstate(over="ignore"):  # numbers that are too large are refused by the checks of rows
-            spread = (namespace_of(features).linalg.vecdot(features, features) / X.shape[0]) ** 0.5
-        eps = float(np.finfo(dtype_name(features)).eps)
-        constant = np.flatnonzero(to_numpy(spread <= X.shape[0] * eps * abs(means)))
-        if (abs(again) > 4 * eps * spread).any():  # else the pass over all rows changes nothing
-            features -= again[:, None]
-            means = means + again
-        for j in constant.tolist():
-            if (X[:, j] == X[0, j]).all():
-                features[j] = 0.0
+        features -= again[:, None]
+        means = means + again
+        features[(features == features[:, :1]).all(axis=1)] = 0.0  # not what rounding leaves of a constant
     if sample_weight is not None:
         features *= weights**0.5
     return TrainingRows(features, targets, means, weights, fit_intercept, left_out, X)
