@@ -1,15 +1,18 @@
+from contextlib import nullcontext
+
 import pytest
 import xarray as xr
 
 import subridge as sr
 from subridge.figures.paper import batch as batch_module
-from subridge.figures.paper.batch import read_figure, run_batch, side_by_side
+from subridge.figures.paper.batch import read_figure, run_batch
 from subridge.figures.paper.reproduction import FigureRequest
+from subridge.simulation.executors import ChildPool
 
 
 def made(folder, *figures, processes=1, **options):
     requests = [FigureRequest(figure, quick=True) for figure in figures]
-    with side_by_side(processes, "cpu") as pool:
+    with ChildPool(processes) if processes > 1 else nullcontext() as pool:
         return list(run_batch(requests, folder, pool=pool, **options))
 
 

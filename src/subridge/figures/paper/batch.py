@@ -10,14 +10,14 @@ import shutil
 import time
 from collections.abc import Callable, Collection, Iterator, Sequence
 from concurrent.futures import BrokenExecutor, as_completed
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import xarray as xr
 
-from subridge.arrays.machine import blas_threads, device_problem, free_memory
+from subridge.arrays.machine import blas_threads, free_memory
 from subridge.figures.drawing.style import write_pictures
 from subridge.figures.paper.recipe import FigureSettings
 from subridge.figures.paper.registry import figure_ids
@@ -89,26 +89,6 @@ def run_batch(
             "a process that made figures died; if memory ran out, use --processes 1. What is done is kept: run the "
             "same command again"
         ) from error
-
-
-@contextmanager
-def side_by_side(processes: int, device: str) -> Iterator[ChildPool | None]:
-    """A pool for `run_batch`, or None if one process is enough.
-
-    The processes start at once, and load what they need while this one looks for the device.
-    """
-    if processes < 2:
-        yield None
-        return
-    with ChildPool(processes) as pool:
-        for _ in range(processes):
-            pool.submit(_load, device)
-        yield pool
-
-
-def _load(device: str) -> None:
-    """In a child: import the library of the device; all else came with this module."""
-    device_problem(device)
 
 
 def _made_together(
