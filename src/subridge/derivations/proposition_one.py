@@ -134,8 +134,7 @@ class MemberPair:
     @property
     def _random(self) -> BlockMatrix:
         """E[w*w*ᵀ] of a target drawn at random: the projection P, because P² = P."""
-        removed: BlockMatrix = self._aligned * (1 / self.n_features)
-        return BlockMatrix.identity(self.signal.row_sizes) - removed
+        return BlockMatrix.identity(self.signal.row_sizes) - self._aligned * (1 / self.n_features)
 
     @property
     def _aligned(self) -> BlockMatrix:

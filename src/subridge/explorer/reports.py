@@ -14,6 +14,7 @@ from subridge.explorer.page import REPORT_SCRIPTS, write_page
 from subridge.explorer.parts import Report, exceeds, line, map_panel, panel, settings_of, thinned, with_trials
 from subridge.model.errors import ParameterError, counted, listed
 from subridge.results.numbers import interval, percent, plain, short_interval, unit_of
+from subridge.results.schemas import mean_and_error
 
 _MANY = 10.0  # an ensemble with so many times the error of one ridge has no gain worth a number
 _ROWS_OF_UNIT = 12  # candidates whose errors choose the unit; worse ones may be huge
@@ -182,7 +183,7 @@ def _predicted(curves: xr.Dataset) -> Report:
 def _simulated(curves: xr.Dataset) -> Report:
     """Mean risks of trained ensembles with their standard errors."""
     names = [f"λ = {ridge:g}" for ridge in curves.ridge.values]
-    mean, error = _over_trials(curves.risk)
+    mean, error = (each.values for each in mean_and_error(curves.risk))
     cells = {name: [*map(_with_error, *parts)] for name, *parts in zip(names, mean, error, strict=True)}
     trials = counted(curves.sizes["trial"], "trial")
     title = f"Risk of trained ensembles, {trials}"
@@ -221,11 +222,6 @@ def _place(x: float) -> str:
     return "∞" if np.isinf(x) else f"{x:,.0f}" if x == round(x) else f"{x:.4g}"
 
 
-def _over_trials(values: xr.DataArray) -> tuple[FloatArray, FloatArray]:
-    """Mean over trials and its standard error."""
-    return values.mean("trial").values, values.std("trial", ddof=1).values / values.sizes["trial"] ** 0.5
-
-
 def _with_error(mean: float, error: float) -> str:
     return f"{plain(mean, 4)} ± {plain(error, 1)}"
 
@@ -255,7 +251,7 @@ def _phase(diagram: xr.Dataset) -> Report:
 def _demo(curves: xr.Dataset) -> Report:
     """Theory beside trained ensembles."""
     names = curves.ensemble.values.tolist()
-    mean, error = _over_trials(curves.experiment)
+    mean, error = (each.values for each in mean_and_error(curves.experiment))
     sizes = curves.n_samples.values.astype(np.float64)
     dense = curves.dense_samples.values.astype(np.float64)
     theory = curves.theory.values

@@ -104,11 +104,6 @@ def coloured(values: Iterable[Any]) -> Iterator[tuple[Any, str]]:
     return zip(values, cycle(PALETTE), strict=False)
 
 
-def mean_and_error(values: xr.DataArray) -> tuple[xr.DataArray, xr.DataArray]:
-    """Mean over trials and its standard error."""
-    return values.mean("trial"), values.std("trial", ddof=1) / values.sizes["trial"] ** 0.5
-
-
 def shades(name: str) -> LinearSegmentedColormap:
     """A colour map of matplotlib for lines on white, without its yellow end, which is hard to see.
 
