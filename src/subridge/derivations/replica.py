@@ -61,9 +61,7 @@ def _canonical_sum(total: sp.Sum) -> sp.Expr:
     term = total.function
     for eigenvalue in (d[i], f[j]):
         if term.has(eigenvalue) and not term.has(sp.log):
-            plain = sp.Dummy("x")
-            term = sp.expand(term.subs(eigenvalue, plain))
-            term = sp.Add(*[sp.apart(part, plain) for part in sp.Add.make_args(term)]).subs(plain, eigenvalue)
+            term = sp.Add(*[sp.apart(part, eigenvalue) for part in sp.Add.make_args(sp.expand(term))])
     pieces = []
     for part in sp.Add.make_args(sp.expand(term)):
         # Factored first: partial fractions leave constants multiplied into the denominators.

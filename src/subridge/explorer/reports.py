@@ -13,7 +13,7 @@ from subridge.arrays.types import FloatArray
 from subridge.explorer.page import REPORT_SCRIPTS, write_page
 from subridge.explorer.parts import Report, exceeds, line, map_panel, panel, settings_of, thinned, with_trials
 from subridge.model.errors import ParameterError, counted, listed
-from subridge.results.numbers import interval, percent, plain, short_interval, unit_of
+from subridge.results.numbers import interval, percent, plain, unit_of
 from subridge.results.schemas import mean_and_error
 
 _MANY = 10.0  # an ensemble with so many times the error of one ridge has no gain worth a number
@@ -80,9 +80,7 @@ def forecast_cells(curve: xr.Dataset, metric: str, unit: float = 1.0) -> list[st
     """A forecast metric of one ensemble with its interval, at every size."""
     bounds = np.array(_with_bounds(curve, metric)).T / unit
     signs = np.where(curve.is_bound, "≤ ", "")
-    return [
-        "-" if np.isnan(ends[0]) else sign + short_interval(*ends) for sign, ends in zip(signs, bounds, strict=True)
-    ]
+    return ["-" if np.isnan(ends[0]) else sign + interval(*ends, "–") for sign, ends in zip(signs, bounds, strict=True)]
 
 
 def forecast_sentences(curves: xr.Dataset) -> list[str]:
@@ -139,7 +137,7 @@ def _advice(ranking: xr.Dataset) -> Report:
     table = {
         "ensemble": names,
         "λ": [plain(ridge, 2) for ridge in ranking.ridge.values],
-        "squared error": [*map(short_interval, error / unit, lower / unit, upper / unit)],
+        "squared error": [interval(*ends, "–") for ends in zip(error / unit, lower / unit, upper / unit, strict=True)],
         "gain": [percent(gain, spread) if gain > -_MANY else "-" for gain, spread in gains],
     }
     if "class_names" not in attributes:

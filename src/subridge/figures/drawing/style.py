@@ -189,10 +189,9 @@ def write_pictures(figure: Figure, places: Sequence[Path], command: str = "") ->
     }
     with journal():
         # The layout is half the work of a picture; do it once for all files.
-        engine = figure.get_layout_engine()
-        if engine is not None:
-            engine.execute(figure)
-            figure.set_layout_engine("none")
+        engine: Any = figure.get_layout_engine()
+        engine.execute(figure)
+        figure.set_layout_engine("none")
         for place in places:
             with whole_file(place) as beside:
                 figure.savefig(beside, metadata=metadata[place.suffix.lower()])

@@ -27,8 +27,6 @@ from subridge.results.files import read_result, write_result
 from subridge.simulation.executors import ChildPool
 from subridge.simulation.run import Run
 
-MADE = "made"
-KEPT = "kept"
 FAILED = "failed"
 _PICTURES = (".png", ".svg")
 _FILES = (*_PICTURES, ".nc")
@@ -48,7 +46,7 @@ class Outcome:
 def run_batch(
     requests: Sequence[FigureRequest],
     folder: Path,
-    run: Run | None = None,
+    run: Run,
     *,
     force: bool = False,
     pool: ChildPool | None = None,
@@ -60,7 +58,6 @@ def run_batch(
     the id of each figure before it is computed. With a `pool` figures are made side by side, those first that take
     longest; figures that show the same experiment are made by the same process.
     """
-    run = Run() if run is None else run
     if pool is None:
         for request in requests:
             begin(request.figure)
@@ -105,10 +102,10 @@ def _made(request: FigureRequest, folder: Path, place: Path, run: Run, force: bo
     # Where the experiments of the figure keep what is done.
     tasks = folder / ".tasks" / f"{figure}-{run.device.replace(':', '-')}-{request.identity}"
     try:
-        status = KEPT
+        status = "kept"
         dataset = None if force else read_figure(figure, folder)
         if dataset is None or dataset.attrs.get("fingerprint") != request.identity:
-            status = MADE
+            status = "made"
             if force:
                 shutil.rmtree(tasks, ignore_errors=True)
             dataset = compute_figure(request, replace(run, store=tasks))
