@@ -134,7 +134,8 @@ class MemberPair:
     @property
     def _random(self) -> BlockMatrix:
         """E[w*w*ᵀ] of a target drawn at random: the projection P, because P² = P."""
-        return BlockMatrix.identity(self.signal.row_sizes) - self._aligned * (1 / self.n_features)
+        removed: BlockMatrix = self._aligned * (1 / self.n_features)
+        return BlockMatrix.identity(self.signal.row_sizes) - removed
 
     @property
     def _aligned(self) -> BlockMatrix:
