@@ -80,7 +80,9 @@ def forecast_cells(curve: xr.Dataset, metric: str, unit: float = 1.0) -> list[st
     """A forecast metric of one ensemble with its interval, at every size."""
     bounds = np.array(_with_bounds(curve, metric)).T / unit
     signs = np.where(curve.is_bound, "≤ ", "")
-    return ["-" if np.isnan(ends[0]) else sign + interval(*ends, "–") for sign, ends in zip(signs, bounds, strict=True)]
+    return [
+        "-" if np.isnan(ends[0]) else sign + interval(*ends, to="–") for sign, ends in zip(signs, bounds, strict=True)
+    ]
 
 
 def forecast_sentences(curves: xr.Dataset) -> list[str]:
@@ -137,7 +139,9 @@ def _advice(ranking: xr.Dataset) -> Report:
     table = {
         "ensemble": names,
         "λ": [plain(ridge, 2) for ridge in ranking.ridge.values],
-        "squared error": [interval(*ends, "–") for ends in zip(error / unit, lower / unit, upper / unit, strict=True)],
+        "squared error": [
+            interval(*ends, to="–") for ends in zip(error / unit, lower / unit, upper / unit, strict=True)
+        ],
         "gain": [percent(gain, spread) if gain > -_MANY else "-" for gain, spread in gains],
     }
     if "class_names" not in attributes:

@@ -26,7 +26,7 @@ def plain(value: float, digits: int = 3) -> str:
     return f"{rounded:,.{max(digits - 1 - math.floor(math.log10(size)), 0)}f}"
 
 
-def interval(value: float, lower: float, upper: float, to: str = " to ") -> str:
+def interval(value: float, lower: float, upper: float, *, to: str = " to ") -> str:
     """A number with its bounds; `to` stands between them.
 
     Examples
