@@ -129,7 +129,7 @@ def test_results_without_a_page_are_refused_by_name(tmp_path):
 @pytest.mark.slow
 def test_figures_become_one_whole_page(tmp_path):
     requests = [FigureRequest(figure, quick=True) for figure in ("fig1b", "fig3b", "fig4b")]
-    outcomes = list(run_batch(requests, tmp_path))
+    outcomes = list(run_batch(requests, tmp_path, sr.Run()))
     place = tmp_path / "report.html"
     write_figures([outcome.dataset for outcome in outcomes], place, tmp_path, [("fig9", "no <such> figure")])
     text = place.read_text(encoding="utf-8")

@@ -1,16 +1,19 @@
+from contextlib import nullcontext
+
 import pytest
 import xarray as xr
 
 import subridge as sr
 from subridge.figures.paper import batch as batch_module
-from subridge.figures.paper.batch import read_figure, run_batch, side_by_side
+from subridge.figures.paper.batch import read_figure, run_batch
 from subridge.figures.paper.reproduction import FigureRequest
+from subridge.simulation.executors import ChildPool
 
 
 def made(folder, *figures, processes=1, **options):
     requests = [FigureRequest(figure, quick=True) for figure in figures]
-    with side_by_side(processes, "cpu") as pool:
-        return list(run_batch(requests, folder, pool=pool, **options))
+    with ChildPool(processes) if processes > 1 else nullcontext() as pool:
+        return list(run_batch(requests, folder, sr.Run(), pool=pool, **options))
 
 
 def test_a_figure_becomes_three_files_and_is_kept_the_second_time(tmp_path):
@@ -30,7 +33,7 @@ def test_a_figure_becomes_three_files_and_is_kept_the_second_time(tmp_path):
 @pytest.mark.slow
 def test_other_settings_make_a_figure_anew(tmp_path):
     made(tmp_path, "fig3b")
-    (outcome,) = run_batch([FigureRequest("fig3b")], tmp_path)
+    (outcome,) = run_batch([FigureRequest("fig3b")], tmp_path, sr.Run())
     assert outcome.status == "made"
     assert "--quick" not in read_figure("fig3b", tmp_path).attrs["command"]
 
@@ -115,7 +118,7 @@ def test_pictures_and_data_of_different_settings_are_never_taken_for_one_figure(
     with monkeypatch.context() as patched:
         patched.setattr(batch_module, "write_result", stopped)  # the pictures of other settings are there by now
         with pytest.raises(KeyboardInterrupt):
-            list(run_batch([FigureRequest("fig3b")], tmp_path))
+            list(run_batch([FigureRequest("fig3b")], tmp_path, sr.Run()))
     assert made(tmp_path, "fig3b")[0].status == "made"
 
 

@@ -4,6 +4,7 @@ import json
 import os
 import time
 from collections import Counter
+from contextlib import nullcontext
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -78,8 +79,9 @@ def reproduce(**options: Any) -> None:
     subridge reproduce fig3c --settings caption
     """
     from subridge.explorer.figures import write_figures
-    from subridge.figures.paper.batch import FAILED, earlier_figures, run_batch, side_by_side
+    from subridge.figures.paper.batch import FAILED, earlier_figures, run_batch
     from subridge.figures.paper.reproduction import FigureRequest
+    from subridge.simulation.executors import ChildPool
     from subridge.store.progress import ProgressBar
 
     figures, out = options["figures"], options["out"]
@@ -92,7 +94,8 @@ def reproduce(**options: Any) -> None:
     alone = options["processes"] is not None or options["scheduler"] is not None
     n_processes = 1 if alone else min(os.cpu_count() or 1, len(requests))
     try:
-        with side_by_side(n_processes, options["device"]) as pool, ProgressBar("", sum(expected.values())) as bar:
+        processes = ChildPool(n_processes) if n_processes > 1 else nullcontext()
+        with processes as pool, ProgressBar("", sum(expected.values())) as bar:
             begin, run = partial(bar.move, 0), shared.run_of(options)  # the bar shows the id of the figure
             for outcome in run_batch(requests, out, run, force=options["force"], pool=pool, begin=begin):
                 outcomes.append(outcome)

@@ -61,9 +61,7 @@ def _canonical_sum(total: sp.Sum) -> sp.Expr:
     term = total.function
     for eigenvalue in (d[i], f[j]):
         if term.has(eigenvalue) and not term.has(sp.log):
-            plain = sp.Dummy("x")
-            term = sp.expand(term.subs(eigenvalue, plain))
-            term = sp.Add(*[sp.apart(part, plain) for part in sp.Add.make_args(term)]).subs(plain, eigenvalue)
+            term = sp.Add(*[sp.apart(part, eigenvalue) for part in sp.Add.make_args(sp.expand(term))])
     pieces = []
     for part in sp.Add.make_args(sp.expand(term)):
         # Factored first: partial fractions leave constants multiplied into the denominators.
@@ -95,11 +93,6 @@ def canonical(expression: sp.Expr) -> sp.Expr:
     return sp.sympify(expression).replace(lambda part: isinstance(part, sp.Sum), _canonical_sum)
 
 
-def _atoms(expression: sp.Expr) -> tuple[sp.Expr, dict[sp.Expr, sp.Symbol]]:
-    sums = {total: sp.Dummy(f"s{n}") for n, total in enumerate(sorted(expression.atoms(sp.Sum), key=str))}
-    return expression.xreplace(sums), sums
-
-
 def is_identically_zero(expression: sp.Expr) -> bool:
     """Whether an expression in sums vanishes for every spectrum.
 
@@ -120,8 +113,7 @@ def is_identically_zero(expression: sp.Expr) -> bool:
     >>> is_identically_zero(left - averaged(d[i] / (1 + x * d[i])))
     True
     """
-    plain, _ = _atoms(canonical(expression))
-    return bool(sp.factor(plain) == 0)
+    return bool(sp.factor(canonical(expression)) == 0)
 
 
 def solve_linear(equation: sp.Expr, unknown: sp.Symbol) -> sp.Expr:
@@ -150,12 +142,10 @@ def solve_linear(equation: sp.Expr, unknown: sp.Symbol) -> sp.Expr:
     >>> solve_linear(2 * y - averaged(d[i]), y)
     Sum(d[i], (i, 1, N_r))/(2*M)
     """
-    plain, sums = _atoms(sp.sympify(equation))
-    constant = plain.subs(unknown, 0)
-    slope = sp.diff(plain, unknown)
+    slope = sp.diff(equation, unknown)
     if slope.has(unknown):
         raise ValueError(f"the equation is not linear in {unknown}")
-    return sp.factor(-constant / slope).xreplace({symbol: total for total, symbol in sums.items()})
+    return sp.factor(-equation.subs(unknown, 0) / slope)
 
 
 # Both actions.

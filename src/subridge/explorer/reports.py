@@ -13,7 +13,8 @@ from subridge.arrays.types import FloatArray
 from subridge.explorer.page import REPORT_SCRIPTS, write_page
 from subridge.explorer.parts import Report, exceeds, line, map_panel, panel, settings_of, thinned, with_trials
 from subridge.model.errors import ParameterError, counted, listed
-from subridge.results.numbers import interval, percent, plain, short_interval, unit_of
+from subridge.results.numbers import interval, percent, plain, unit_of
+from subridge.results.schemas import mean_and_error
 
 _MANY = 10.0  # an ensemble with so many times the error of one ridge has no gain worth a number
 _ROWS_OF_UNIT = 12  # candidates whose errors choose the unit; worse ones may be huge
@@ -80,7 +81,7 @@ def forecast_cells(curve: xr.Dataset, metric: str, unit: float = 1.0) -> list[st
     bounds = np.array(_with_bounds(curve, metric)).T / unit
     signs = np.where(curve.is_bound, "≤ ", "")
     return [
-        "-" if np.isnan(ends[0]) else sign + short_interval(*ends) for sign, ends in zip(signs, bounds, strict=True)
+        "-" if np.isnan(ends[0]) else sign + interval(*ends, to="–") for sign, ends in zip(signs, bounds, strict=True)
     ]
 
 
@@ -138,7 +139,9 @@ def _advice(ranking: xr.Dataset) -> Report:
     table = {
         "ensemble": names,
         "λ": [plain(ridge, 2) for ridge in ranking.ridge.values],
-        "squared error": [*map(short_interval, error / unit, lower / unit, upper / unit)],
+        "squared error": [
+            interval(*ends, to="–") for ends in zip(error / unit, lower / unit, upper / unit, strict=True)
+        ],
         "gain": [percent(gain, spread) if gain > -_MANY else "-" for gain, spread in gains],
     }
     if "class_names" not in attributes:
@@ -182,7 +185,7 @@ def _predicted(curves: xr.Dataset) -> Report:
 def _simulated(curves: xr.Dataset) -> Report:
     """Mean risks of trained ensembles with their standard errors."""
     names = [f"λ = {ridge:g}" for ridge in curves.ridge.values]
-    mean, error = _over_trials(curves.risk)
+    mean, error = (each.values for each in mean_and_error(curves.risk))
     cells = {name: [*map(_with_error, *parts)] for name, *parts in zip(names, mean, error, strict=True)}
     trials = counted(curves.sizes["trial"], "trial")
     title = f"Risk of trained ensembles, {trials}"
@@ -221,11 +224,6 @@ def _place(x: float) -> str:
     return "∞" if np.isinf(x) else f"{x:,.0f}" if x == round(x) else f"{x:.4g}"
 
 
-def _over_trials(values: xr.DataArray) -> tuple[FloatArray, FloatArray]:
-    """Mean over trials and its standard error."""
-    return values.mean("trial").values, values.std("trial", ddof=1).values / values.sizes["trial"] ** 0.5
-
-
 def _with_error(mean: float, error: float) -> str:
     return f"{plain(mean, 4)} ± {plain(error, 1)}"
 
@@ -255,7 +253,7 @@ def _phase(diagram: xr.Dataset) -> Report:
 def _demo(curves: xr.Dataset) -> Report:
     """Theory beside trained ensembles."""
     names = curves.ensemble.values.tolist()
-    mean, error = _over_trials(curves.experiment)
+    mean, error = (each.values for each in mean_and_error(curves.experiment))
     sizes = curves.n_samples.values.astype(np.float64)
     dense = curves.dense_samples.values.astype(np.float64)
     theory = curves.theory.values

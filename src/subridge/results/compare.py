@@ -7,9 +7,9 @@ import xarray
 
 from subridge.arrays.types import ArrayLike
 from subridge.model.checks import extended_non_negative
-from subridge.model.errors import DataError, ParameterError, SubridgeError
+from subridge.model.errors import DataError, ParameterError
 from subridge.model.risk import Risk
-from subridge.results.schemas import require_variables, result_attributes
+from subridge.results.schemas import mean_and_error, require_variables, result_attributes
 
 # |Δ| ≤ 4 SE + 1.5 E/min_r |P - N_r|: theory is asymptotic; near a threshold its finite-size bias is about E/|P - N_r|.
 _STANDARD_ERRORS = 4.0
@@ -67,9 +67,8 @@ def compare(theory: Risk | xarray.DataArray | ArrayLike, experiment: xarray.Data
         raise ParameterError("an experiment needs at least two trials to have error bars, got 1; raise n_trials")
     if bool(risk.isnull().any()):
         raise DataError("the experiment's risks contain NaN; drop the trials that failed")
-    mean = risk.mean("trial")
+    mean, standard_error = mean_and_error(risk)
     predicted = _on_grid(theory, mean)
-    standard_error = risk.std("trial", ddof=1) / np.sqrt(risk.sizes["trial"])
     if "subset_sizes" not in experiment.attrs:
         raise ParameterError("experiment has no attribute subset_sizes; pass a Dataset as returned by simulate")
     thresholds = xarray.DataArray(json.loads(experiment.attrs["subset_sizes"]), dims="r")
@@ -129,13 +128,13 @@ def compare(theory: Risk | xarray.DataArray | ArrayLike, experiment: xarray.Data
 def _on_grid(theory: Risk | xarray.DataArray | ArrayLike, mean: xarray.DataArray) -> xarray.DataArray:
     """The prediction, broadcast to the grid of the experiment."""
     values = theory.total if isinstance(theory, Risk) else theory
+    if not isinstance(values, xarray.DataArray):
+        values = extended_non_negative("theory", values)
     try:
-        if not isinstance(values, xarray.DataArray):
-            values = mean.copy(data=np.broadcast_to(extended_non_negative("theory", values), mean.shape))
+        if isinstance(values, np.ndarray):
+            values = mean.copy(data=np.broadcast_to(values, mean.shape))
         xarray.align(values, mean, join="exact")
         return values.broadcast_like(mean).transpose(*mean.dims).astype(float)
-    except SubridgeError:
-        raise
     except ValueError as error:
         raise ParameterError(
             f"theory of shape {np.shape(values)} does not fit the experiment's grid {dict(mean.sizes)}; predict at the "

@@ -65,14 +65,12 @@ def to_json(dataset: xr.Dataset) -> str:
         "variables": variables(dataset.data_vars),
         "attributes": {str(name): _plain(value) for name, value in dataset.attrs.items()},
     }
-    return json.dumps(document, ensure_ascii=False, allow_nan=False)
+    return json.dumps(document, ensure_ascii=False, allow_nan=False, default=np.generic.item)
 
 
-def _plain(value: Json | np.generic) -> Json:
+def _plain(value: Json) -> Json:
     if isinstance(value, list | tuple):
         return [_plain(item) for item in value]
-    if isinstance(value, np.generic):
-        return _plain(value.item())
     if isinstance(value, float) and not np.isfinite(value):
         return None if np.isnan(value) else ("inf" if value > 0 else "-inf")
     return value

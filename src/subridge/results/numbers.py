@@ -26,15 +26,15 @@ def plain(value: float, digits: int = 3) -> str:
     return f"{rounded:,.{max(digits - 1 - math.floor(math.log10(size)), 0)}f}"
 
 
-def interval(value: float, lower: float, upper: float) -> str:
-    """A number with its bounds.
+def interval(value: float, lower: float, upper: float, *, to: str = " to ") -> str:
+    """A number with its bounds; `to` stands between them.
 
     Examples
     --------
     >>> interval(3010, 2713, 3326), interval(0.264, 0.2215, 0.31)
     ('3,010 (2,710 to 3,330)', '0.264 (0.222 to 0.310)')
     """
-    return f"{plain(value)} ({plain(lower)} to {plain(upper)})"
+    return f"{plain(value)} ({plain(lower)}{to}{plain(upper)})"
 
 
 def unit_of(largest: float) -> tuple[float, str]:
@@ -49,17 +49,6 @@ def unit_of(largest: float) -> tuple[float, str]:
         if math.isfinite(largest) and 1e5 <= largest < 1e16 and largest >= size:
             return size, f", in {name}"
     return 1.0, ""
-
-
-def short_interval(value: float, lower: float, upper: float) -> str:
-    """A number with its bounds, for a table.
-
-    Examples
-    --------
-    >>> short_interval(0.264, 0.2215, 0.31)
-    '0.264 (0.222–0.310)'
-    """
-    return f"{plain(value)} ({plain(lower)}–{plain(upper)})"
 
 
 def percent(share: float, error: float) -> str:

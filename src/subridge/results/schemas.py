@@ -48,6 +48,11 @@ def result_attributes(schema: str, schema_version: int, description: str, /, **v
     return found
 
 
+def mean_and_error(values: xr.DataArray) -> tuple[xr.DataArray, xr.DataArray]:
+    """Mean over trials and its standard error."""
+    return values.mean("trial"), values.std("trial", ddof=1) / values.sizes["trial"] ** 0.5
+
+
 def require_variables(name: str, dataset: xr.Dataset, *variables: str) -> None:
     """Refuse anything but a dataset with these variables or coordinates.
 

@@ -19,11 +19,11 @@ from subridge.figures.drawing.style import (
     coloured,
     label_edges,
     log_samples,
-    mean_and_error,
     panel_letters,
     panels,
     shades,
 )
+from subridge.results.schemas import mean_and_error
 
 STRATEGY_NAMES = {"equal": "equal subsets", "dirichlet": "heterogeneous subsets"}
 

@@ -22,7 +22,6 @@ from subridge.figures.drawing.style import (
     journal,
     label_edges,
     log_errors,
-    mean_and_error,
     noise_of,
     number,
     panel_letters,
@@ -30,7 +29,7 @@ from subridge.figures.drawing.style import (
     shades,
 )
 from subridge.figures.drawing.subsets import add_predictor
-from subridge.results.schemas import require_variables
+from subridge.results.schemas import mean_and_error, require_variables
 
 
 def plot_curve(curves: xr.Dataset) -> Figure:
@@ -119,7 +118,10 @@ def _label(axes: Axes, xlabel: str, risk: xr.DataArray) -> None:
 
 
 def plot_ridges(data: xr.Dataset) -> Figure:
-    """Figs. 1a and 1b: ``theory``, ``mean`` ± ``standard_error`` and, in Fig. 1b, ``infinite_theory`` (dashed)."""
+    """Figs. 1a and 1b: ``theory`` and ``mean`` ± ``standard_error``.
+
+    Fig. 1b has also ``infinite_theory`` (dashed), and an inset: the bar of all features, cut into the members' subsets.
+    """
     dashes: dict[str, Any] = {"linewidth": 0.9, "linestyle": (0, (3, 2))}
     with panels((COLUMN * 1.25, 2.7)) as (figure, ((axes,),)):
         M = int(data.n_samples.max())  # the last training set of Fig. 1 has as many samples as features
@@ -138,24 +140,17 @@ def plot_ridges(data: xr.Dataset) -> Figure:
         if "infinite_theory" in data:
             handles.append(Line2D([], [], color="0.3", **dashes))
             labels[-1:] = [f"theory, M = {M}", "theory, M → ∞"]
+            inset = axes.inset_axes((0.59, 0.35, 0.4, 0.06))
+            left = 0.0
+            for fraction, colour in zip(data.subset_fraction.values, PALETTE[3:], strict=False):
+                inset.barh(0, fraction, left=left, color=colour, height=1, edgecolor="white", linewidth=0.5)
+                inset.text(left + fraction / 2, 0, f"{fraction:g}", ha="center", va="center", fontsize=5.5)
+                left += fraction
+            inset.set(xlim=(0, 1), ylim=(-0.5, 0.5), xticks=[], yticks=[])
+            inset.set_title("subsets $\\nu_{rr}$ of the features", fontsize=6.5, pad=2)
+            for side in inset.spines.values():
+                side.set(visible=True, color=GREY, linewidth=0.6)
         axes.legend(handles, labels, loc="upper right", handlelength=1.6)
-    return figure
-
-
-def plot_ridges_and_subsets(data: xr.Dataset) -> Figure:
-    """Fig. 1b: `plot_ridges` with an inset: the bar of all features, cut into the members' disjoint subsets."""
-    figure = plot_ridges(data)
-    left = 0.0
-    with journal():
-        inset = figure.axes[0].inset_axes((0.59, 0.35, 0.4, 0.06))
-        for fraction, colour in zip(data.subset_fraction.values, PALETTE[3:], strict=False):
-            inset.barh(0, fraction, left=left, color=colour, height=1, edgecolor="white", linewidth=0.5)
-            inset.text(left + fraction / 2, 0, f"{fraction:g}", ha="center", va="center", fontsize=5.5)
-            left += fraction
-        inset.set(xlim=(0, 1), ylim=(-0.5, 0.5), xticks=[], yticks=[])
-        inset.set_title("subsets $\\nu_{rr}$ of the features", fontsize=6.5, pad=2)
-        for side in inset.spines.values():
-            side.set(visible=True, color=GREY, linewidth=0.6)
     return figure
 
 

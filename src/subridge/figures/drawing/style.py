@@ -104,11 +104,6 @@ def coloured(values: Iterable[Any]) -> Iterator[tuple[Any, str]]:
     return zip(values, cycle(PALETTE), strict=False)
 
 
-def mean_and_error(values: xr.DataArray) -> tuple[xr.DataArray, xr.DataArray]:
-    """Mean over trials and its standard error."""
-    return values.mean("trial"), values.std("trial", ddof=1) / values.sizes["trial"] ** 0.5
-
-
 def shades(name: str) -> LinearSegmentedColormap:
     """A colour map of matplotlib for lines on white, without its yellow end, which is hard to see.
 
@@ -194,10 +189,9 @@ def write_pictures(figure: Figure, places: Sequence[Path], command: str = "") ->
     }
     with journal():
         # The layout is half the work of a picture; do it once for all files.
-        engine = figure.get_layout_engine()
-        if engine is not None:
-            engine.execute(figure)
-            figure.set_layout_engine("none")
+        engine: Any = figure.get_layout_engine()
+        engine.execute(figure)
+        figure.set_layout_engine("none")
         for place in places:
             with whole_file(place) as beside:
                 figure.savefig(beside, metadata=metadata[place.suffix.lower()])

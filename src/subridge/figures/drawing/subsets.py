@@ -20,7 +20,6 @@ from subridge.figures.drawing.style import (
     PAGE,
     coloured,
     label_edges,
-    mean_and_error,
     name_line,
     note,
     number,
@@ -28,7 +27,7 @@ from subridge.figures.drawing.style import (
     shades,
 )
 from subridge.model.checks import stream
-from subridge.results.schemas import require_variables
+from subridge.results.schemas import mean_and_error, require_variables
 
 _SHOWN = 20  # features in the drawing of one predictor
 _DASHES = (0, (2.5, 1.5))

@@ -10,14 +10,14 @@ import shutil
 import time
 from collections.abc import Callable, Collection, Iterator, Sequence
 from concurrent.futures import BrokenExecutor, as_completed
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import xarray as xr
 
-from subridge.arrays.machine import blas_threads, device_problem, free_memory
+from subridge.arrays.machine import blas_threads, free_memory
 from subridge.figures.drawing.style import write_pictures
 from subridge.figures.paper.recipe import FigureSettings
 from subridge.figures.paper.registry import figure_ids
@@ -27,8 +27,6 @@ from subridge.results.files import read_result, write_result
 from subridge.simulation.executors import ChildPool
 from subridge.simulation.run import Run
 
-MADE = "made"
-KEPT = "kept"
 FAILED = "failed"
 _PICTURES = (".png", ".svg")
 _FILES = (*_PICTURES, ".nc")
@@ -48,7 +46,7 @@ class Outcome:
 def run_batch(
     requests: Sequence[FigureRequest],
     folder: Path,
-    run: Run | None = None,
+    run: Run,
     *,
     force: bool = False,
     pool: ChildPool | None = None,
@@ -60,7 +58,6 @@ def run_batch(
     the id of each figure before it is computed. With a `pool` figures are made side by side, those first that take
     longest; figures that show the same experiment are made by the same process.
     """
-    run = Run() if run is None else run
     if pool is None:
         for request in requests:
             begin(request.figure)
@@ -91,26 +88,6 @@ def run_batch(
         ) from error
 
 
-@contextmanager
-def side_by_side(processes: int, device: str) -> Iterator[ChildPool | None]:
-    """A pool for `run_batch`, or None if one process is enough.
-
-    The processes start at once, and load what they need while this one looks for the device.
-    """
-    if processes < 2:
-        yield None
-        return
-    with ChildPool(processes) as pool:
-        for _ in range(processes):
-            pool.submit(_load, device)
-        yield pool
-
-
-def _load(device: str) -> None:
-    """In a child: import the library of the device; all else came with this module."""
-    device_problem(device)
-
-
 def _made_together(
     requests: Sequence[FigureRequest], folder: Path, place: Path, run: Run, force: bool
 ) -> list[Outcome]:
@@ -125,10 +102,10 @@ def _made(request: FigureRequest, folder: Path, place: Path, run: Run, force: bo
     # Where the experiments of the figure keep what is done.
     tasks = folder / ".tasks" / f"{figure}-{run.device.replace(':', '-')}-{request.identity}"
     try:
-        status = KEPT
+        status = "kept"
         dataset = None if force else read_figure(figure, folder)
         if dataset is None or dataset.attrs.get("fingerprint") != request.identity:
-            status = MADE
+            status = "made"
             if force:
                 shutil.rmtree(tasks, ignore_errors=True)
             dataset = compute_figure(request, replace(run, store=tasks))

@@ -3,6 +3,7 @@
 The paper's features cannot be had without its images; `--data` chooses others.
 """
 
+from abc import abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import partial
@@ -41,6 +42,14 @@ class FeatureSettings(FigureSettings):
     n_trials: int = 100
     seed: int = 0
 
+    def compute(self, run: Run) -> xr.Dataset:
+        """The experiment, which several figures may show."""
+        return shared(self, run, lambda: self._experiment(self.features(), run))
+
+    @abstractmethod
+    def _experiment(self, data: FeatureSet, run: Run) -> xr.Dataset:
+        """Errors over trials on these features."""
+
     def features(self) -> FeatureSet:
         """The features, cut down to the numbers of images and features in the settings."""
         return load_set(self.data).with_sizes(self.n_train, self.n_test).with_features(self.n_features)
@@ -78,12 +87,8 @@ class Redundancy(FeatureSettings):
         """The settings of Fig. 3d, whose experiment Fig. S1 shows too."""
         return Redundancy(**{each.name: getattr(self, each.name) for each in fields(Redundancy)})
 
-    def compute(self, run: Run) -> xr.Dataset:
+    def _experiment(self, data: FeatureSet, run: Run) -> xr.Dataset:
         """Errors over trials, for subsets of every size: new samples and features in each trial."""
-        return shared(self, run, lambda: self._experiment(run))
-
-    def _experiment(self, run: Run) -> xr.Dataset:
-        data = self.features()
         # Rounded to whole features, at least one: ν = .001 of 1269 features is one.
         sizes = np.unique(np.maximum(1, np.geomspace(1e-3, 1, self.n_fractions) * data.n_features).round().astype(int))
         if self.n_samples <= data.n_features:
@@ -148,14 +153,8 @@ class Classifiers(FeatureSettings):
     largest: int = 4000
     n_sizes: int = 50
 
-    def compute(self, run: Run) -> xr.Dataset:
+    def _experiment(self, data: FeatureSet, run: Run) -> xr.Dataset:
         """Errors over trials of both kinds of ensemble."""
-        found = shared(self, run, lambda: self._experiment(run))
-        found.attrs = {"notes": _spikes(found)}
-        return found
-
-    def _experiment(self, run: Run) -> xr.Dataset:
-        data = self.features()
         M = data.n_features
         largest = min(self.largest, len(data.X))
         sizes = log_sizes(self.smallest, largest, self.n_sizes, [M // k for k in self.n_members if largest >= M // k])
@@ -164,7 +163,9 @@ class Classifiers(FeatureSettings):
         for strategy in STRATEGY_NAMES:
             ensembles = [Ensemble(read_strategy(strategy, one), aggregation="majority") for one in options]
             parts.append(self.misclassification(data, ensembles, sizes, part_of(run, strategy)))
-        return xr.concat(parts, axis("strategy", STRATEGY_NAMES)).isel(readout_noise=0, drop=True).to_dataset()
+        found = xr.concat(parts, axis("strategy", STRATEGY_NAMES)).isel(readout_noise=0, drop=True).to_dataset()
+        found.attrs = {"notes": _spikes(found)}
+        return found
 
 
 def _spikes(found: xr.Dataset) -> list[str]:
@@ -205,12 +206,11 @@ class NoisyClassifiers(FeatureSettings):
 
     def compute(self, run: Run) -> xr.Dataset:
         """Errors over trials, and the best numbers of members from their means."""
-        found = shared(self, run, lambda: self._experiment(run))
+        found = super().compute(run)
         best = best_ensemble_sizes(found.misclassification.mean("trial"), self.tolerance)
         return xr.merge([found, best], combine_attrs="drop").assign_coords(tolerance=self.tolerance)
 
-    def _experiment(self, run: Run) -> xr.Dataset:
-        data = self.features()
+    def _experiment(self, data: FeatureSet, run: Run) -> xr.Dataset:
         noises = np.array(self.readout_noises)[:, None]
         ensembles = [Ensemble(Equal(k), readout_noise=noises, aggregation="majority") for k in self.n_members]
         sizes = log_sizes(self.smallest, min(self.largest, len(data.X)), self.n_sizes)

@@ -10,7 +10,7 @@ import pandas as pd
 import xarray as xr
 
 from subridge.arrays.types import FloatArray
-from subridge.figures.drawing.learning_curves import plot_fractions, plot_ridges, plot_ridges_and_subsets
+from subridge.figures.drawing.learning_curves import plot_fractions, plot_ridges
 from subridge.figures.paper.recipe import (
     FigureRecipe,
     FigureSettings,
@@ -69,11 +69,9 @@ class Fig1a(FigureSettings):
         sizes = sample_sizes(M, self.n_sizes)
         alpha = around_thresholds(np.linspace(sizes[0] / M, 1.0, self.n_ratios), nu)
         swept = Ensemble(plan, lam[:, None, None], self.readout_noise)
-        both = risk(problem, swept, np.concatenate([alpha, np.array(sizes) / M])).total
         trained = Ensemble(plan, readout_noise=self.readout_noise)
         curves = simulate(problem, trained, sizes, self.n_trials, ridges=lam, seed=self.seed, run=run, progress=False)
-        theory, at_points = np.split(both, [len(alpha)], axis=-1)
-        data = theory_beside_trials("Fig. 1a, Prop. 1", curves, at_points, alpha, theory=theory)
+        data = theory_beside_trials("Fig. 1a, Prop. 1", problem, swept, np.array(sizes) / M, curves, alpha)
         return data.assign_coords(subset_fraction=("member", np.array(nu)))
 
 
@@ -131,16 +129,10 @@ class Fig1b(FigureSettings):
         swept = Ensemble(nu, lam[:, None, None], self.readout_noise)
         alpha = around_thresholds(np.linspace(sizes[0] / M, 1.0, self.n_ratios), nu)
         points = np.array(sizes) / M
-        data = theory_beside_trials(
-            "Fig. 1b, theory at this M",
-            curves,
-            risk(problem, swept, points, n_features=M),
-            alpha,
-            theory=risk(problem, swept, alpha, n_features=M).total,
-            infinite_theory=risk(problem, swept, alpha).total,
-        )
+        data = theory_beside_trials("Fig. 1b, theory at this M", problem, swept, points, curves, alpha, M)
         limit = compare(risk(problem, swept, points), curves)
         data.attrs["agreement"].append(agreement_row("Fig. 1b, Prop. 2 (M → ∞)", limit))
+        data["infinite_theory"] = data.theory.copy(data=risk(problem, swept, alpha).total)
         data["infinite_theory_at_points"] = limit.theory
         return data.assign_coords(subset_fraction=("member", np.array(nu)))
 
@@ -191,9 +183,7 @@ class Fig2(FigureSettings):
             progress=False,
         )
         swept = Ensemble([fraction], np.array(self.ridges)[:, None, None])
-        at_points = risk(problem, swept, np.array(sizes) / M)
-        theory = risk(problem, swept, alpha).total
-        return theory_beside_trials(f"Fig. 2b, ν = {fraction:g}", curves, at_points, alpha, theory=theory)
+        return theory_beside_trials(f"Fig. 2b, ν = {fraction:g}", problem, swept, np.array(sizes) / M, curves, alpha)
 
     def _with_logged_values(self, data: xr.Dataset) -> xr.Dataset:
         """Add the authors' logged means if the grid is theirs; z is in standard errors of both."""
@@ -230,7 +220,7 @@ RECIPES = {
     "fig1b": FigureRecipe(
         "Prop. 2 against trained ensembles: equicorrelated data, disjoint subsets",
         Fig1b(),
-        plot_ridges_and_subsets,
+        plot_ridges,
         errata=(
             "The caption says c = 0.6; the authors’ notebook has c = 0.4 and their logged errors decide for it. "
             "`--settings caption` draws c = 0.6.",

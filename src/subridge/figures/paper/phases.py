@@ -72,7 +72,6 @@ class PhaseDiagrams(FigureSettings):
     largest_ratio: float = 3.0
     n_ratios: int = 301
     alignments: Numbers = (0.0, 0.3, 0.6)
-    ridges: tuple[str, ...] = ("0", "optimal")
 
     def compute(self, run: Run) -> xr.Dataset:
         """k*, error at k* and analytic boundary over (ridge, alignment, noise, sample ratio)."""

@@ -17,9 +17,11 @@ from matplotlib.figure import Figure
 
 from subridge.arrays.types import FloatArray, Json
 from subridge.model.checks import Fingerprinted
-from subridge.model.risk import Risk
+from subridge.model.ensemble import Ensemble
+from subridge.model.problem import EquicorrelatedProblem, Problem
 from subridge.results.compare import compare
 from subridge.simulation.run import Run
+from subridge.theory.predict import risk
 
 Numbers: TypeAlias = tuple[float, ...]
 
@@ -105,19 +107,28 @@ def shared(settings: FigureSettings, run: Run, make: Callable[[], xr.Dataset]) -
 
 
 def theory_beside_trials(
-    name: str, trials: xr.Dataset, at_points: Risk | FloatArray, alpha: FloatArray, **curves: FloatArray
+    name: str,
+    problem: Problem | EquicorrelatedProblem,
+    ensemble: Ensemble,
+    points: FloatArray,
+    trials: xr.Dataset,
+    alpha: FloatArray,
+    n_features: int | None = None,
 ) -> xr.Dataset:
-    """Trials and their means beside theory at these points, and curves of theory (ridge, sample_ratio) over `alpha`.
+    """Trials at these points and their means beside theory there, and ``theory`` (ridge, sample_ratio) over `alpha`.
 
     How far both agree is in the attributes, under this name.
     """
-    report = compare(at_points, trials)
-    data = report[["mean", "standard_error", "z", "allowance"]].drop_attrs(deep=False)
-    added: dict[str, Any] = {name: (("ridge", "sample_ratio"), values) for name, values in curves.items()}
-    added |= {name: report[name].astype("int8") for name in ("agrees", "near_threshold")}  # netCDF 3 has no booleans
-    added |= {"theory_at_points": report.theory, "risk": trials.risk}
+    report = compare(risk(problem, ensemble, points, n_features=n_features), trials)
+    data = report[["mean", "standard_error", "z", "allowance"]].assign(
+        theory=(("ridge", "sample_ratio"), risk(problem, ensemble, alpha, n_features=n_features).total),
+        agrees=report.agrees.astype("int8"),  # netCDF 3 has no booleans
+        near_threshold=report.near_threshold.astype("int8"),
+        theory_at_points=report.theory,
+        risk=trials.risk,
+    )
     data.attrs = {"agreement": [agreement_row(name, report)]}
-    return data.assign(added).assign_coords(sample_ratio=alpha)
+    return data.assign_coords(sample_ratio=alpha)
 
 
 def agreement_row(name: str, report: xr.Dataset) -> dict[str, Json]:

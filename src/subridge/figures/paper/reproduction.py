@@ -9,7 +9,7 @@ import xarray as xr
 from matplotlib.figure import Figure
 
 from subridge import __version__
-from subridge.figures.drawing.style import journal, note
+from subridge.figures.drawing.style import note
 from subridge.figures.paper.recipe import FigureSettings
 from subridge.figures.paper.registry import recipe_of
 from subridge.model.checks import describe, fingerprint, of_kind, one_of, truth
@@ -187,6 +187,5 @@ def plot_figure(dataset: xr.Dataset) -> Figure:
     """The picture of a computed figure; a quick one says so."""
     figure = recipe_of(dataset.attrs["figure"]).plot(dataset)
     if dataset.attrs.get("quick_note"):
-        with journal():
-            note(figure, dataset.attrs["quick_note"])
+        note(figure, dataset.attrs["quick_note"])
     return figure
