@@ -8,9 +8,7 @@ import numpy as np
 from subridge.arrays.types import BoolArray, FloatArray
 from subridge.forecasting.pilot import Pilot, Sample
 from subridge.forecasting.rule import RECTANGLE, Curve, parts_of_units, spread_of_means, variance_gain
-from subridge.model.aggregation import first_largest, most_votes, vote_counts
-
-EPS = float(np.finfo(np.float64).eps)
+from subridge.model.aggregation import EPS, first_largest, most_votes, vote_counts
 
 # Values of a metric, lower and upper bounds, each of shape (S,); NaN where unknown.
 Estimate: TypeAlias = tuple[FloatArray, FloatArray, FloatArray]

@@ -409,11 +409,7 @@ def side_by_side(work: Callable[[Work], Result], tasks: Iterable[Work]) -> list[
     tasks = list(tasks)
     results = []
     workers = workers_for(len(tasks))
-    with (
-        blas_threads(1 if workers > 1 else None),
-        ThreadPoolExecutor(workers) as pool,
-        LateBar("ensembles", 1) as late,
-    ):
+    with blas_threads(1 if workers > 1 else None), ThreadPoolExecutor(workers) as pool, LateBar("ensembles", 1) as late:
         bar = shown_bar.get() or late
         for result in pool.map(work, tasks):
             results.append(result)

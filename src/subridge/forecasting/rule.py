@@ -211,7 +211,7 @@ def search_ridges(
         table = at_pilot(pilot.of(some), ensemble, ridges)
         L = len(ridges)
         return [
-            outcome_of(table, last_least(each[None]), L, spread, partial(_at, each))
+            outcome_of(table, last_least(np.stack([each, each])), L, spread, partial(np.take, each))
             for each, spread in zip(table.losses.reshape(L, -1).T, spreads[some], strict=True)
         ]
 
@@ -227,10 +227,6 @@ def search_ridges(
         some = np.flatnonzero((ends == (low, high, length)).all(axis=1))
         fine = np.geomspace(low, high, RULE.path_steps * (int(length) - 1) + 1)
         yield some, at_pilot(pilot.of(some), ensemble, fine)
-
-
-def _at(losses: FloatArray, place: IntArray) -> tuple[float, float]:
-    return float(losses[place[0]]), 0.0
 
 
 def last_least(losses: FloatArray) -> IntArray:
