@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import click
 
 import subridge as sr
+from subridge.model.errors import DeviceError
 from subridge.results.suffixes import checked_suffix
 
 if TYPE_CHECKING:
@@ -132,6 +133,13 @@ def _address(text: str) -> str:
     raise click.BadParameter(f"{text!r} is not the address of a Dask scheduler, such as tcp://host:8786")
 
 
+def _device(text: str) -> str:
+    """Read the name of a device; whether this machine has it is asked later."""
+    if re.fullmatch(r"cpu|torch|cuda(:\d+)?", text):
+        return text
+    raise DeviceError(f"device must be cpu, torch, cuda or cuda:<number>, got {text!r}")
+
+
 def redrawn(text: str) -> tuple[str, ...]:
     """Read what every trial draws anew, separated by commas.
 
@@ -207,7 +215,7 @@ def ensemble_of(options: Options, subsets: "Strategy | ArrayLike") -> "sr.Ensemb
 
 
 run_options = option_group(
-    click.option("--device", metavar="NAME", default="cpu", help="cpu, cuda, cuda:1, torch"),
+    click.option("--device", metavar="NAME", type=_device, default="cpu", help="cpu, cuda, cuda:1, torch"),
     click.option("--processes", type=click.IntRange(1), help="simulate in that many processes"),
     click.option("--scheduler", metavar="ADDRESS", type=_address, help="address of a Dask scheduler, tcp://host:port"),
 )

@@ -125,6 +125,8 @@ def forecast(**options: Any) -> None:
         raise ParameterError(
             "target_error is searched for independent rows only; leave out --groups, or --target-error"
         )
+    if options["n_groups"] is not None and options["groups"] is None:
+        raise ParameterError("n_groups needs --groups, the column with the group of every row; or give --n-samples")
     from subridge.forecasting.forecast import default_strategies
 
     table, labels, arguments = _read(options)
