@@ -124,13 +124,12 @@ def busy(doing: str) -> Iterator[None]:
     >>> with busy("counting"):
     ...     pass
     """
-    from subridge.forecasting.pilot import listener
+    from subridge.forecasting.pilot import shown_bar
     from subridge.store.progress import ProgressBar
 
     with ProgressBar(doing, 1) as bar:
-        (task,) = bar.task_ids
-        token = listener.set(lambda n_done, total: bar.update(task, completed=n_done, total=total))
+        token = shown_bar.set(bar)
         try:
             yield
         finally:
-            listener.reset(token)
+            shown_bar.reset(token)

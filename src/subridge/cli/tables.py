@@ -155,32 +155,26 @@ def forecast(**options: Any) -> None:
 
 
 def _show_forecast(curves: "xr.Dataset") -> None:
-    from subridge.explorer.reports import forecast_sentences
+    from subridge.explorer.reports import forecast_cells, forecast_sentences
 
     rows = counted(curves.attrs["n_pilot"], "row")
     for metric in (str(name) for name in curves if f"{name}_upper" in curves):
-        words = f"{metric.replace('_', ' ')} ({curves.attrs['level']:.0%} interval)"
-        _show_metric(f"forecast from {rows}: {words}", curves, metric)
+        largest = float(curves[f"{metric}_upper"].max())
+        unit, told = (0.01, ", in %") if metric == "misclassification" else unit_of(largest)
+        title = f"forecast from {rows}: {metric.replace('_', ' ')} ({curves.attrs['level']:.0%} interval){told}"
+        cells = {
+            name: ["∞" if number == float("inf") else f"{number:,.0f}" for number in curves[f"n_{name}"].values]
+            for name in ("samples", "groups")
+            if f"n_{name}" in curves.coords
+        }
+        for name in curves.ensemble.values:
+            cells[name] = forecast_cells(curves.sel(ensemble=name), metric, unit)
+        # What does not fit is left out, the worst first, and one ridge last.
+        last = curves[metric].isel(n_samples=curves.n_samples.argmax("n_samples"))
+        worst = last.sortby(last, ascending=False).ensemble.values[:-1]
+        worst = [name for name in worst if name != curves.ensemble.values[0]]
+        print_table(title, list(cells), zip(*cells.values(), strict=True), optional=worst)
     say(*forecast_sentences(curves))
-
-
-def _show_metric(title: str, curves: "xr.Dataset", metric: str) -> None:
-    from subridge.explorer.reports import forecast_cells
-
-    largest = float(curves[f"{metric}_upper"].max())
-    unit, told = (0.01, ", in %") if metric == "misclassification" else unit_of(largest)
-    cells = {
-        name: ["∞" if number == float("inf") else f"{number:,.0f}" for number in curves[f"n_{name}"].values]
-        for name in ("samples", "groups")
-        if f"n_{name}" in curves.coords
-    }
-    for name in curves.ensemble.values:
-        cells[name] = forecast_cells(curves.sel(ensemble=name), metric, unit)
-    # What does not fit is left out, the worst first, and one ridge last.
-    last = curves[metric].isel(n_samples=curves.n_samples.argmax("n_samples"))
-    worst = last.sortby(last, ascending=False).ensemble.values[:-1]
-    worst = [name for name in worst if name != curves.ensemble.values[0]]
-    print_table(title + told, list(cells), zip(*cells.values(), strict=True), optional=worst)
 
 
 @click.command(short_help="Which ensemble for your data, at a planned size, and why.")

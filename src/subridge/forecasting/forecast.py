@@ -362,8 +362,18 @@ def samples_needed(
         raise ParameterError("error must be positive, got 0; no labels with noise are predicted without error")
     n = X.n_samples if isinstance(X, MomentBatches) else max(1, len(read_target(y)))
     sizes = np.unique(np.geomspace(max(n / 4, 10), _FARTHEST * n, _STEPS).round())
-    options: dict[str, Any] = {"ridges": ridges, "level": level, "task": task, "seed": seed, "per_target": per_target}
-    curves = forecast(X, y, sizes, ensembles, fit_intercept=fit_intercept, **options)
+    curves = forecast(
+        X,
+        y,
+        sizes,
+        ensembles,
+        ridges=ridges,
+        level=level,
+        task=task,
+        fit_intercept=fit_intercept,
+        seed=seed,
+        per_target=per_target,
+    )
     limits = curves.irreducible_error
     if wanted.size not in (1, limits[0].size):
         raise ParameterError(f"error must be one number, or one for each target, got {counted(wanted.size, 'number')}")

@@ -46,7 +46,7 @@ from subridge.ridge.choose import trainable
 from subridge.ridge.member import PILOT_GRAM_LIMIT, MemberFit, factorise_members
 from subridge.ridge.moments import MomentBatches, MomentRows, moment_rows
 from subridge.ridge.rows import TrainingRows, left_out_groups, training_rows
-from subridge.store.progress import LateBar
+from subridge.store.progress import LateBar, ProgressBar
 
 _MOST = 1e15  # of a finite size: floats hold every integer below
 _LOOKED_AT = 8  # columns that may show at once that no row is a copy
@@ -59,8 +59,8 @@ _MOST_WORKERS = 8  # each holds the factors of one ensemble, as large as the dat
 
 Work = TypeVar("Work")
 Result = TypeVar("Result")
-# If set, it is called with the number of tasks done and of all, after each of them.
-listener: ContextVar[Callable[[int, int], None] | None] = ContextVar("listener", default=None)
+# If set, this bar tells which share of the tasks is done.
+shown_bar: ContextVar[ProgressBar | None] = ContextVar("shown_bar", default=None)
 
 
 @dataclass(frozen=True, eq=False)
@@ -402,22 +402,16 @@ def workers_for(n_tasks: int) -> int:
 
 
 def side_by_side(work: Callable[[Work], Result], tasks: Iterable[Work]) -> list[Result]:
-    """Results of `work` on every task, in threads; a terminal shows how far it is, unless somebody listens.
+    """Results of `work` on every task, in threads; a terminal shows how far it is, by `shown_bar` where there is one.
 
     Ensembles are independent and their matrices small: one core for each is faster than all cores on one.
     """
     tasks = list(tasks)
     results = []
-    tell = listener.get()
     workers = workers_for(len(tasks))
-    with (
-        blas_threads(1 if workers > 1 else None),
-        ThreadPoolExecutor(workers) as pool,
-        LateBar("ensembles", len(tasks), show=tell is None) as bar,
-    ):
+    with blas_threads(1 if workers > 1 else None), ThreadPoolExecutor(workers) as pool, LateBar("ensembles", 1) as late:
+        bar = shown_bar.get() or late
         for result in pool.map(work, tasks):
             results.append(result)
-            bar.move(1)
-            if tell is not None:
-                tell(len(results), len(tasks))
+            bar.move(1 / len(tasks))
     return results

@@ -210,7 +210,7 @@ def search_ridges(
         table = at_pilot(pilot.of(some), ensemble, ridges)
         L = len(ridges)
         return [
-            outcome_of(table, last_least(each[None]), L, spread, partial(_at, each))
+            outcome_of(table, last_least(np.stack([each, each])), L, spread, partial(np.take, each))
             for each, spread in zip(table.losses.reshape(L, -1).T, spreads[some], strict=True)
         ]
 
@@ -226,10 +226,6 @@ def search_ridges(
         some = np.flatnonzero((ends == (low, high, length)).all(axis=1))
         fine = np.geomspace(low, high, RULE.path_steps * (int(length) - 1) + 1)
         yield some, at_pilot(pilot.of(some), ensemble, fine)
-
-
-def _at(losses: FloatArray, place: IntArray) -> tuple[float, float]:
-    return float(losses[place[0]]), 0.0
 
 
 def last_least(losses: FloatArray) -> IntArray:
@@ -364,23 +360,20 @@ def _transfer(block: LeftOut, ensemble: Ensemble, gamma_n: FloatArray, sizes: Fl
     rows = block.pilot.rows
     k = len(ensemble.ridge)
     has_constant = len(block.pilot.members) > k
-    trained = float(rows.n_samples)
-    effective = np.full(len(sizes), trained)
-    limits = [gamma_n]
-    most = [1 - 1e-9, np.inf]  # of γ at both sizes
+    effective = np.full(len(sizes), float(rows.n_samples))
+    before = np.minimum(gamma_n / rows.n_samples, 1 - 1e-9)
+    after = gamma_n / sizes[:, None, None]
+    ratio = (1 - before) * variance_gain(after)
+    unsure = np.zeros(ratio.shape)
     if rows.left_out is not None:  # several rows count as one, and a group is predicted from the rows of the others
         effects = design_effects(block)
         effective = rows.n_samples / effects.mean(axis=1)
-        limits = [gamma_n * np.sqrt(effects[:, :, None] * effects[:, None, :]), gamma_n]
-        trained *= 1 - 1 / rows.n_units
-        most = [RULE.most_group_gamma] * 2
-    befores = [np.minimum(each / trained, most[0]) for each in limits]
-    afters = [np.minimum(each / sizes[:, None, None], most[1]) for each in limits]
-    ratios = [(1 - each) * variance_gain(later) for each, later in zip(befores, afters, strict=True)]
-    before, after, ratio = befores[0], afters[0], ratios[0]
-    unsure = np.zeros(ratio.shape)
-    if len(limits) > 1:  # the forecast is one of two limits, see `design_effects`
-        unsure = np.abs(block.pairs * (ratio - ratios[1])) / RECTANGLE
+        limits = np.stack([gamma_n * np.sqrt(effects[:, :, None] * effects[:, None, :]), gamma_n])
+        befores = np.minimum(limits / (rows.n_samples * (1 - 1 / rows.n_units)), RULE.most_group_gamma)
+        afters = np.minimum(limits / sizes[:, None, None], RULE.most_group_gamma)
+        ratio, other = (1 - befores) * variance_gain(afters)
+        before, after = befores[0], afters[0]
+        unsure = np.abs(block.pairs * (ratio - other)) / RECTANGLE  # the forecast is one of two limits
     noise = _readout_noise(block.pilot, ensemble, np.diagonal(after, axis1=1, axis2=2)[:, :k])
     settled = ensemble.aggregation.settle(_moments(block.pilot, block.penalties, block.pairs * ratio, noise))
     weights = settled.weights
