@@ -289,8 +289,7 @@ def geometric_scan(values: Array, decay: float) -> Array:
         # The rows solve L y = x, where L has ones on the diagonal and -decay below it.
         band = np.full((2, length), -decay, dtype=values.dtype)
         rows = np.ascontiguousarray(values).reshape(-1, length)
-        solve = lapack.get_lapack_funcs("tbtrs", (rows,))
-        return solve(band, rows.T, uplo="L", diag="U")[0].T.reshape(values.shape)
+        return lapack.get_lapack_funcs("tbtrs", (rows,))(band, rows.T, uplo="L", diag="U")[0].T.reshape(values.shape)
     # Doubling: after step j every entry is a sum of 2**j terms. It ends once the next weight is negligible.
     shift = 1
     while shift < length and abs(decay) > _NEGLIGIBLE:

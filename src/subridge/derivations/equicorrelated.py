@@ -478,5 +478,4 @@ def slope_factor() -> sp.Expr:
     >>> slope_factor()
     -2*alpha*b**2*nu**2*sigma*(rho - 1)*(rho + 1)/(a**2*(alpha - nu*sigma**2)**2)
     """
-    slope = sp.diff(member_error(), sigma)
-    return sp.factor(slope / (optimal_ridge() - ridge_of_sigma()))
+    return sp.factor(sp.diff(member_error(), sigma) / (optimal_ridge() - ridge_of_sigma()))

@@ -66,8 +66,7 @@ class MemberPair:
     @cached_property
     def _covariances(self) -> tuple[BlockMatrix, BlockMatrix, BlockMatrix]:
         total = self.signal + self.noise
-        A = self.first
-        B = self.second
+        A, B = self.first, self.second
         return A @ total @ A.T, A @ total @ B.T, B @ total @ B.T
 
     @cached_property
@@ -84,8 +83,7 @@ class MemberPair:
     def q(self) -> sp.Expr:
         """The order parameter q_r = (1/M) tr[G_r⁻¹ Σ̃_rr] (eq. 10 (saddle_point)) at q̂_r = ν_rr/x_r."""
         # ν_rr M = N_r, the number of rows of A_r: the two factors M cancel.
-        n_rows = sum(self.first.row_sizes)
-        return sp.cancel(x_r * trace(self.resolvents[0] @ self._covariances[0]) / n_rows)
+        return sp.cancel(x_r * trace(self.resolvents[0] @ self._covariances[0]) / sum(self.first.row_sizes))
 
     @cached_property
     def overlap_trace(self) -> sp.Expr:

@@ -254,10 +254,9 @@ def pair_action() -> sp.Expr:
     second = r_hat + c_hat
     labels = beta * ((first + second) * (signal_power + zeta**2) + q_hat * eta_r**2 + r_hat * eta_s**2)
     explained = first**2 * _target_r + second**2 * _target_s - 2 * c_hat * first * second * _target_both
-    weights = -beta * explained
     spread = Q_hat * averaged(d[i] * _g) + R_hat * averaged(f[j] * _h) - 2 * c_hat * C_hat * _shared
     volume = averaged(sp.log(1 / _g)) + averaged(sp.log(1 / _h)) + beta * spread
-    return data + conjugate + source + labels + weights + volume
+    return data + conjugate + source + labels - beta * explained + volume
 
 
 def _for_second(expression: sp.Expr) -> sp.Expr:

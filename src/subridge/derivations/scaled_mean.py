@@ -154,9 +154,8 @@ def size_bracket(more_samples: bool) -> sp.Expr:
     >>> sp.factor(size_bracket(True) - size_bracket(False))
     0
     """
-    explained = 1 - error_by_size(more_samples)
     bracket = H * (1 - 2 * y) - (1 + Z - alpha / e) * y**2
-    return _checked(bracket, sp.diff(explained, y))
+    return _checked(bracket, sp.diff(1 - error_by_size(more_samples), y))
 
 
 def _checked(form: sp.Expr, expression: sp.Expr) -> sp.Expr:

@@ -45,10 +45,6 @@ def _rewrite_once(word: Word) -> Polynomial | None:
     return None
 
 
-def _canonical_word(word: Word) -> Word:
-    return min(w[k:] + w[:k] for w in (word, word[::-1]) for k in range(max(len(word), 1)))
-
-
 def words(polynomial: Polynomial) -> Polynomial:
     """Reduce the trace of a polynomial to traces of words in K, L and C.
 
@@ -77,7 +73,8 @@ def words(polynomial: Polynomial) -> Polynomial:
         if word in _TRACES:
             done[()] += coefficient * _TRACES[word]
         elif step is None:
-            done[_canonical_word(word)] += coefficient
+            same = (w[k:] + w[:k] for w in (word, word[::-1]) for k in range(max(len(word), 1)))
+            done[min(same)] += coefficient
         else:
             pending += [(new, coefficient * factor) for new, factor in step.items()]
     reduced = {word: sp.factor(coefficient) for word, coefficient in sorted(done.items())}

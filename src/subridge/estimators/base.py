@@ -521,9 +521,7 @@ class RidgeEnsembleBase(BaseEstimator):
         self, rows: TrainingRows, taken: Candidate, error: float, decided: Aggregation | None = None
     ) -> None:
         """Set what was fitted from the candidate that was taken; members may be combined by another aggregation."""
-        losses = taken.losses
-        places = taken.places
-        plan = taken.offer.plan
+        losses, places, plan = taken.losses, taken.places, taken.offer.plan
         aggregation = losses.aggregation
         fitted = taken.ensemble
         is_common = (fitted.ridge == fitted.ridge[0]).all()

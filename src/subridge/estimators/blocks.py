@@ -219,8 +219,7 @@ def _dask_table(X: Any, y: Any, weights: Any) -> _Table:
             )
         return np.split(array, np.cumsum(sizes[:-1]))
 
-    rows = np.ravel(X.to_delayed())
-    blocks = list(zip(rows, parts_of("y", y), parts_of("sample_weight", weights), strict=True))
+    blocks = list(zip(np.ravel(X.to_delayed()), parts_of("y", y), parts_of("sample_weight", weights), strict=True))
     return _Table(blocks, X.shape[1], dtype, _n_targets(y), max(sizes) if known else None, names, True)
 
 

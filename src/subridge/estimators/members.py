@@ -201,8 +201,7 @@ class LeftOutEnsemble:
     @cached_property
     def _fits(self) -> list[tuple[MemberFit, float, Array, Array]]:
         """Every member, factorised again at its penalty, with what leaving out each set changes, times its weights."""
-        rows = self.rows
-        plan = self.ensemble.plan
+        rows, plan = self.rows, self.ensemble.plan
         penalties = (self.ensemble.ridge * plan.subset_sizes).tolist()
         if self.parts is None:
             fits = list(factorise_members(rows, plan, np.array(penalties)))
@@ -265,8 +264,7 @@ class LeftOutEnsemble:
     def intervals(self, X: Features, level: float) -> tuple[Array, Array]:
         """Lower and upper bounds of new labels, each of shape (C, m)."""
         level = self._level(level)
-        rows = self.rows
-        masses = self._masses
+        rows, masses = self.rows, self._masses
         beyond = rows.n_samples - int(np.ceil(level / masses[0] - _SLACK))  # rows outside, if all count the same
         lower = []
         upper = []

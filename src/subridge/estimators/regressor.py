@@ -339,8 +339,7 @@ class RidgeEnsembleRegressor(MultiOutputMixin, RegressorMixin, RidgeEnsembleBase
             own = np.ones((len(targets), 1))
             intercept = model.predict(like(np.zeros((1, X.shape[1])), X))[0, :]
             coef = intercept[:0]
-            error = model.loo_error_
-            r2 = model.loo_r2_
+            error, r2 = model.loo_error_, model.loo_r2_
         else:
             places, own, error, coef = fit_targets(rows, plan, ridges, aggregation, self.ridge_scope)
             intercept = rows.centred_targets[1] - coef @ rows.feature_means
@@ -364,10 +363,9 @@ class RidgeEnsembleRegressor(MultiOutputMixin, RegressorMixin, RidgeEnsembleBase
         _is_weighted_sum(self, ParameterError)
         if groups is not None:
             raise ParameterError("groups= needs the rows, and moments of batches are all there is; fit to rows")
-        seed = self._seeds()[0]
         moments = moments_for(self, X, y, sample_weight, 1 + self.fit_intercept)
         rows = moment_rows(moments.batches, self.fit_intercept, moments.standardise)
-        self._fit_moments(rows, self._aggregations(), seed)
+        self._fit_moments(rows, self._aggregations(), self._seeds()[0])
         self._publish()
         return self
 

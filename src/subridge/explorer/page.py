@@ -68,9 +68,8 @@ def asset(name: str) -> Any:
 
 def write_page(place: Path, template: str, scripts: Sequence[str], **values: Json) -> None:
     """Fill a template and write it; the file appears complete or not at all. Parameters are those of `render`."""
-    text = render(template, scripts, **values)
     with whole_file(place) as beside:
-        beside.write_text(text, encoding="utf-8")
+        beside.write_text(render(template, scripts, **values), encoding="utf-8")
 
 
 def render(template: str, scripts: Sequence[str], **values: Json) -> str:

@@ -214,8 +214,7 @@ def read_ensembles(ensembles: Mapping[str, Ensemble], n_features: int, seed: See
         name = f"ensembles[{key!r}]"
         of_kind(name, ensemble, Ensemble)
         refuse_row_fractions(ensemble, "a forecast from rows")
-        aggregation = ensemble.aggregation
-        subsets = ensemble.subsets
+        aggregation, subsets = ensemble.aggregation, ensemble.subsets
         plan = subsets.draw(n_features, stream(seed)) if isinstance(subsets, Strategy) else ensemble.plan
         if plan.n_features != n_features:
             raise SubsetError(f"{name} is a plan for {counted(plan.n_features, 'feature')}, but X has {n_features}")

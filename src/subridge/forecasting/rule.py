@@ -376,8 +376,7 @@ def _transfer(block: LeftOut, ensemble: Ensemble, gamma_n: FloatArray, sizes: Fl
         unsure = np.abs(block.pairs * (ratio - other)) / RECTANGLE  # the forecast is one of two limits
     noise = _readout_noise(block.pilot, ensemble, np.diagonal(after, axis1=1, axis2=2)[:, :k])
     settled = ensemble.aggregation.settle(_moments(block.pilot, block.penalties, block.pairs * ratio, noise))
-    weights = settled.weights
-    error = settled.expected
+    weights, error = settled.weights, settled.expected
     # With n independent rows the relative error of 1 - γ is about `Rule.finite_size`/(n (1 - γ)), and that of the
     # quotient of errors follows.
     change = np.abs(1 - after / np.maximum(before, 1e-12)) * RULE.finite_size / effective[:, None, None]

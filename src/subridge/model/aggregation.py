@@ -796,9 +796,7 @@ class Free(FittedAggregation):
     @np.errstate(invalid="ignore", divide="ignore")  # the target's power may be zero or infinite
     def best(self, moments: MemberMoments) -> FloatArray:
         missed, v = moments.with_target()
-        E = moments.pairs
-        F = moments.F
-        c = moments.c
+        E, F, c = moments.pairs, moments.F, moments.c
         power = np.asarray(v)[..., None]
         endless = np.isinf(power)  # only weights that sum to one will do, and they miss nothing
         b = np.where(endless, 1.0, c / power)
@@ -874,8 +872,7 @@ def vote_counts(scores: Array, vote_weights: Array | None = None) -> Array:
 
 def misclassified_share(decided: Array, targets: Array, sample_weights: Array) -> float:
     """Share of samples whose class is not the largest target; one-hot targets of shape (n_classes, n)."""
-    wrong = decided != first_largest(targets)
-    share = float((sample_weights * wrong).sum() / sample_weights.sum())
+    share = float((sample_weights * (decided != first_largest(targets))).sum() / sample_weights.sum())
     return round(share, 12)  # equal counts must compare equal whatever the order of summation
 
 
@@ -920,9 +917,8 @@ class Majority(Aggregation):
         decision = votes + sums / (3 * (1 + abs(sums)))
         winner = most_votes(votes, sums)
         largest = xp.max(decision, axis=0)
-        hidden = first_largest(decision) != winner
         wins = xp.arange(decision.shape[0], dtype=winner.dtype, device=device_of(winner))[:, None] == winner
-        return xp.where(hidden & wins, largest + _LEAST * (1 + abs(largest)), decision)
+        return xp.where((first_largest(decision) != winner) & wins, largest + _LEAST * (1 + abs(largest)), decision)
 
 
 @dataclass(frozen=True, eq=False)

@@ -610,9 +610,8 @@ class Autoregressive(Covariance):
     def apply_rows(self, rows: Array) -> Array:
         # A forward and a backward recursion share the diagonal: O(M) a row.
         xp = namespace_of(rows)
-        forward = geometric_scan(rows, self.decay)
         backward = xp.flip(geometric_scan(xp.flip(rows, axis=-1), self.decay), axis=-1)
-        return self.variance * (forward + backward - rows)
+        return self.variance * (geometric_scan(rows, self.decay) + backward - rows)
 
     def variances_of_features(self) -> FloatArray:
         return np.full(self.size, self.variance)

@@ -842,10 +842,9 @@ def residual_degrees(fit: MemberFit, penalties: FloatArray) -> FloatArray:
 
 def _of_sets(fit: MemberFit, penalties: FloatArray) -> tuple[FloatArray, FloatArray]:
     """ZᵀRZ at each ridge, shape (L, S, S), and w of R, (L, ρ + 1), as in `MemberFit`."""
-    identity = float(not fit.spans_samples)
     w = to_numpy(fit.residual_weights(penalties))
     between = _shared_by_sets(fit.rows) @ to_numpy(fit.directions).T
-    return identity * np.eye(len(between)) + (between * w[:, None, :]) @ between.T, w
+    return float(not fit.spans_samples) * np.eye(len(between)) + (between * w[:, None, :]) @ between.T, w
 
 
 def _degrees(second: FloatArray, fourth: FloatArray) -> FloatArray:

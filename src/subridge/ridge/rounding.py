@@ -67,11 +67,10 @@ def _by_rotations(A: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
     if A.shape[0] < A.shape[1]:
         V, s, Qt = _by_rotations(A.T)
         return Qt.T, s, V.T
-    rank = A.shape[1]
     s, Q, V, work, _, failed = lapack.dgejsv(A, joba=2, jobu=0, jobv=0)
     if failed:
         return np.linalg.svd(A, full_matrices=False)
-    return Q[:, :rank], s * (work[0] / work[1]), V.T
+    return Q[:, : A.shape[1]], s * (work[0] / work[1]), V.T
 
 
 def perturbed(Ft: FloatArray, seed: int) -> FloatArray:

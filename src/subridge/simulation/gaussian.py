@@ -130,9 +130,10 @@ class GaussianExperiment(Fingerprinted):
     @cached_property
     def feature_scale(self) -> float:
         """Mean variance of a feature, the unit in which a ridge counts as small."""
-        signal = self.finite_problem.signal_covariance.variances_of_features()
-        noise = self.finite_problem.noise_covariance.variances_of_features()
-        return float(signal.mean() + noise.mean())
+        return float(
+            self.finite_problem.signal_covariance.variances_of_features().mean()
+            + self.finite_problem.noise_covariance.variances_of_features().mean()
+        )
 
     @cached_property
     def has_feature_noise(self) -> bool:

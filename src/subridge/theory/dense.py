@@ -54,9 +54,7 @@ class _Member(NamedTuple):
 def dense_tables(problem: Problem, plan: SubsetPlan, *, accurate: bool, rank: int) -> Tables:
     """Tables by decomposition; `rank` is that of the covariance as far as its form tells."""
     M = plan.n_features
-    S = problem.signal_covariance
-    O = problem.noise_covariance
-    w = problem.teacher_weights
+    S, O, w = problem.signal_covariance, problem.noise_covariance, problem.teacher_weights
     keys = [(A.ndim, A.tobytes()) for A in plan.measurements]
     # Measurements are scaled by powers of two, so that their squares neither overflow nor underflow.
     units = [1.0 if A.ndim == 1 else 2.0 ** np.floor(np.log2(abs(A).max() or 1.0)) for A in plan.measurements]
@@ -93,9 +91,7 @@ def _member(problem: Problem, plan: SubsetPlan, r: int, unit: float, rank: int, 
 
     The errors of its table follow from the sizes of the terms that loadings and residual add up from.
     """
-    S = problem.signal_covariance
-    O = problem.noise_covariance
-    w = problem.teacher_weights
+    S, O, w = problem.signal_covariance, problem.noise_covariance, problem.teacher_weights
     A = plan.measurements[r]
     M = plan.n_features
     chooses = A.ndim == 1
@@ -104,9 +100,7 @@ def _member(problem: Problem, plan: SubsetPlan, r: int, unit: float, rank: int, 
     deviations = np.sqrt(S.variances_of_features() + O.variances_of_features())
     spread = np.sqrt(np.diagonal(H)) if chooses else np.abs(A) @ deviations
     found = decompose(H, spread**2, accurate=accurate)
-    d = found.values
-    Z = found.whiten
-    theta = found.theta
+    d, Z, theta = found.values, found.whiten, found.theta
     few = np.sqrt(min(len(d), _ALIGNED))
 
     def along(missed: FloatArray, weights: FloatArray) -> FloatArray:
@@ -246,8 +240,7 @@ def _pivoted_cholesky(G: FloatArray, noise: FloatArray) -> tuple[FloatArray, Int
 
 def _measured(problem: Problem, plan: SubsetPlan, r: int, s: int) -> FloatArray:
     """A_r (Σ_s + Σ_0) A_sᵀ, symmetric for r = s."""
-    S = problem.signal_covariance
-    O = problem.noise_covariance
+    S, O = problem.signal_covariance, problem.noise_covariance
     A = plan.measurements[r]
     B = plan.measurements[s]
     if A.ndim == 1 and B.ndim == 1:

@@ -109,8 +109,7 @@ class EquicorrelatedGrid(NamedTuple):
         """Broadcast every parameter to one leading shape, with the member as the last axis; None is M → ∞."""
         k = ensemble.n_members
         shape = leading_shape(problem, ensemble, alpha)
-        s = problem.data_scale
-        c = problem.correlation
+        s, c = problem.data_scale, problem.correlation
         omega2 = problem.feature_noise**2
         b = s * (1 - c)
         T = np.inf if n_features is None else s * c * n_features

@@ -141,8 +141,7 @@ def _block(M: int, spectrum: PowerSpectrum, ensemble: Ensemble, grid: GeneralGri
     sizes = ensemble.subsets.subset_sizes
     f = grid.rows
     own = np.diagonal(f)
-    e = spectrum.power
-    counts = spectrum.counts
+    e, counts = spectrum.power, spectrum.counts
     lam = np.minimum(grid.lam, _VAST * spectrum.values.max(initial=1.0))
     # Members of one kind are solved once.
     traits = np.column_stack([sizes, own, lam.T])

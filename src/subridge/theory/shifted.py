@@ -45,8 +45,7 @@ class ShiftedTables(NamedTuple):
 
 def tables_on_test(problem: Problem, plan: SubsetPlan, test: MomentsAtTest) -> ShiftedTables:
     """Tables of a plan's members on the test data."""
-    M = problem.n_features
-    S = problem.signal_covariance
+    M, S = problem.n_features, problem.signal_covariance
     Sigma = S.dense() + problem.noise_covariance.dense()
     target = S.apply(problem.teacher_weights)
 

@@ -117,8 +117,7 @@ def loads_of_features(problem: Problem, signal: FloatArray, noise: FloatArray) -
     """Variances of independent features, the power of the target that each explains, and what it leaves, (M,) each."""
     total = signal + noise
     power = signal * problem.teacher_weights**2 / problem.n_features
-    share = quotient(signal, total)
-    return total, power * share, power * quotient(noise, total)
+    return total, power * quotient(signal, total), power * quotient(noise, total)
 
 
 def diagonal_tables(problem: Problem, plan: SubsetPlan, signal: FloatArray, noise: FloatArray) -> Tables:

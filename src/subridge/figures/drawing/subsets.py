@@ -184,8 +184,7 @@ def _add_heterogeneous(axes: Axes, data: xr.Dataset) -> None:
             axes.plot(alpha, one.shown.T, color=colour, linewidth=0.6, linestyle=_DASHES, alpha=0.8)
         axes.plot(alpha, one.risk, color=colour, zorder=3)
         # Smaller and smaller, so that markers at one place all show.
-        size = 6.5 - 1.1 * position
-        axes.plot(edge, limit.risk[position], "<", color=colour, markersize=size, clip_on=False)
+        axes.plot(edge, limit.risk[position], "<", color=colour, markersize=6.5 - 1.1 * position, clip_on=False)
     axes.plot(alpha, data.full_model, color=GREY)
     # The axis fits the curves; an asymptote of zero is far below and shown as a hollow mark at the bottom.
     values = [data.risk, limit.risk, data.shown, data.full_model]

@@ -56,8 +56,7 @@ class Fig1a(FigureSettings):
 
     def compute(self, run: Run) -> xr.Dataset:
         """Risk by Prop. 1, and the risk of trained ensembles: one teacher, one set of subsets, new data."""
-        M = self.n_features
-        nu = self.subset_fractions
+        M, nu = self.n_features, self.subset_fractions
         lam = np.array(self.ridges)
         problem = Problem(
             autoregressive(M, self.signal_correlation),
@@ -102,8 +101,7 @@ class Fig1b(FigureSettings):
         The finite-M curve is the closed form uniform in s c M, averaged over teachers as the experiment is; Prop. 1
         itself, averaged over 20 teachers at M = 5000, lies within 1 % of it.
         """
-        M = self.n_features
-        nu = self.subset_fractions
+        M, nu = self.n_features, self.subset_fractions
         lam = np.array(self.ridges)
         problem = EquicorrelatedProblem(
             correlation=self.correlation,
