@@ -29,6 +29,7 @@ from subridge.model.checks import (
     SCOPES,
     Scope,
     finite_array,
+    one_number,
     one_of,
     positive_integer,
     refuse_large_entries,
@@ -55,7 +56,7 @@ from subridge.ridge.choose import SURE_OF_SCALE, paired, scored, squares_of, tra
 from subridge.ridge.columns import ColumnRows, DiskColumns, column_rows
 from subridge.ridge.judge import Candidate, Offer, judge, tuned
 from subridge.ridge.moments import MomentBatches, MomentRows, RowMoments, moment_rows, moments_of, pieces_of, thinned
-from subridge.ridge.row_subsets import draw_rows, number_of_rows, part_of_rows
+from subridge.ridge.row_subsets import draw_rows, part_of_rows
 from subridge.ridge.rows import LeftOutSets, TrainingRows, left_out_groups, left_out_windows, training_rows
 
 if TYPE_CHECKING:  # scikit-learn has no types, and a base class without types would hide those of our parameters
@@ -193,6 +194,26 @@ def row_weights(
             f"must lie between {1 / _LARGEST_WEIGHT:g} and {_LARGEST_WEIGHT:g}"
         )
     return weights
+
+
+def number_of_rows(max_samples: float, n_samples: int, fit_intercept: bool) -> int:
+    """How many of n rows a member sees: a number (int) or a share of them (float).
+
+    >>> number_of_rows(0.25, 40, True), number_of_rows(12, 40, True), number_of_rows(1.0, 40, True)
+    (10, 12, 40)
+    """
+    if isinstance(max_samples, int | np.integer):
+        number = positive_integer("max_samples", max_samples)
+        if number > n_samples:
+            raise ParameterError(f"max_samples={number} exceeds the {n_samples} rows; give at most that, or a share")
+    else:
+        number = round(one_number("max_samples", within("max_samples", max_samples, 0.0, 1.0)) * n_samples)
+    if number < 1 + fit_intercept:
+        raise ParameterError(
+            f"max_samples={max_samples!r} leaves a member {number} of {n_samples} rows; it needs at least "
+            f"{1 + fit_intercept}"
+        )
+    return number
 
 
 def weighted_rows(X: Features | DiskColumns, targets: Array, weights: FloatArray) -> tuple[Any, Array, Array | None]:

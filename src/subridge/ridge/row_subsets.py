@@ -9,31 +9,10 @@ import numpy as np
 
 from subridge.arrays.namespace import is_sparse, namespace_of, select_rows, take_last
 from subridge.arrays.types import Array, FloatArray, IntArray
-from subridge.model.checks import one_number, positive_integer, stream, within
+from subridge.model.checks import stream
 from subridge.model.ensemble import SubsetPlan
-from subridge.model.errors import ParameterError
 from subridge.ridge.member import MemberPath, factorise
 from subridge.ridge.rows import TrainingRows, new_rows, training_rows
-
-
-def number_of_rows(max_samples: float, n_samples: int, fit_intercept: bool) -> int:
-    """How many of n rows a member sees: a number (int) or a share of them (float).
-
-    >>> number_of_rows(0.25, 40, True), number_of_rows(12, 40, True), number_of_rows(1.0, 40, True)
-    (10, 12, 40)
-    """
-    if isinstance(max_samples, int | np.integer):
-        number = positive_integer("max_samples", max_samples)
-        if number > n_samples:
-            raise ParameterError(f"max_samples={number} exceeds the {n_samples} rows; give at most that, or a share")
-    else:
-        number = round(one_number("max_samples", within("max_samples", max_samples, 0.0, 1.0)) * n_samples)
-    if number < 1 + fit_intercept:
-        raise ParameterError(
-            f"max_samples={max_samples!r} leaves a member {number} of {n_samples} rows; it needs at least "
-            f"{1 + fit_intercept}"
-        )
-    return number
 
 
 def draw_rows(n_samples: int, number: int, n_members: int, seed: int) -> tuple[IntArray, ...]:

@@ -237,7 +237,7 @@ def _read(
     X: Any = source
     y: Any = None
     labels = None
-    wanted = [target] if isinstance(target, str | int) else target or []
+    wanted = [target] if isinstance(target, str | int) else items_of("target", () if target is None else target)
     if isinstance(source, str | Path):
         X, y, labels = read_file(Path(source), wanted, groups, options, notes)
     elif isinstance(source, tuple | list) and len(source) == 2:
