@@ -50,8 +50,13 @@ def write_explorer(place: Path) -> None:
     ...     (Path(folder) / "explorer.html").stat().st_size < 5_000_000
     True
     """
-    presets = asset("tour.json") | asset("presets.json")
-    write_page(place, "explorer.html", _EXPLORER_SCRIPTS, presets=presets, runs=asset("runs.json"))
+    write_page(
+        place,
+        "explorer.html",
+        _EXPLORER_SCRIPTS,
+        presets=asset("tour.json") | asset("presets.json"),
+        runs=asset("runs.json"),
+    )
 
 
 def asset(name: str) -> Any:
