@@ -16,7 +16,7 @@ from pathlib import Path
 import numpy as np
 from tables import GENERATED, MOST_TEST_ROWS, WITH_CLASSES, WITH_NUMBERS, digest, generate_draw
 
-SURE = (1.0, 1.5, 2.0, 2.5, 3.0, 4.0)
+SURE = (2.0, 2.25, 2.5, 2.75, 3.0, 3.5)
 SIZES = (60, 120, 250)
 
 
@@ -83,7 +83,7 @@ if __name__ == "__main__":
         for each in pool.map(ratios, tasks):
             if each is not None:
                 tables.setdefault(each[:2], []).append(each[2])
-                print(*each[:2], " ".join(f"{value:.3f}" for value in each[2]), each[3][4], flush=True)
+                print(*each[:2], " ".join(f"{value:.3f}" for value in each[2]), each[3][3], flush=True)
     values = np.array([np.mean(each, axis=0) for each in tables.values()])  # (tables, c)
     fits = np.concatenate(list(tables.values()))
     print(

@@ -201,3 +201,16 @@ def test_fitted_weights_can_be_chosen_by_another_score(scoring, aggregation):
     model = sr.RidgeEnsembleRegressor(3, aggregation=aggregation, scoring=scoring, random_state=0).fit(X, y)
     assert model.ridge_ == model.ridge_path_[np.flatnonzero(model.loo_path_ == model.loo_path_.min())[-1]]
     assert 0 < model.loo_error_ < y.var()
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_copies_of_a_target_and_faint_targets_are_no_new_labels(name):
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((40, 24))
+    y = X[:, :3].sum(axis=1) + 2 * rng.standard_normal(40)
+    faint = 1e-6 * rng.standard_normal(40)
+    one = fitted(X, y, name, 4)
+    for others in ([y], [-y, y], [faint]):
+        more = fitted(X, np.column_stack([y, *others]), name, 4)
+        np.testing.assert_allclose(more.weights_, one.weights_, rtol=1e-6)
+        np.testing.assert_allclose(more.loo_predictions_[:, 0], one.loo_predictions_, rtol=1e-5)

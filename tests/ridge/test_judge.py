@@ -60,6 +60,7 @@ def test_the_honest_error_is_leave_one_out_of_the_whole_ensemble(sample, name, p
     offer = Offer("four", "given", plan)
     found = judge([tuned(offer, "four", ridge, Losses(paths, rows, aggregation), "ensemble", aggregation)])[1]
     independent = np.array([path.independent[0] for path in paths])  # known from the features
+    independent *= 1 if per_target else rows.effective_targets
     squares = np.empty(N)
     for i in range(N):
         kept, fewer = rows_without(sample, [i])

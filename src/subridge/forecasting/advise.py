@@ -226,7 +226,7 @@ def advise(
     -------
     Advice
         The choice of a fit comes first. This is one tuned ridge unless a candidate errs less on left-out rows by more
-        than three standard errors of the difference, 1.25 if the output of that ridge is only scaled; of several the
+        than 2.75 standard errors of the difference, 1.25 if the output of that ridge is only scaled; of several the
         one of largest gain. At another size than the pilot's, both must be forecast and the gain must be as sure there.
         The rest is ranked by the upper bound of the squared error (of one-hot scores for classes). Candidates known
         only by a bound come last.

@@ -415,7 +415,7 @@ def _moments(pilot: Pilot, penalties: FloatArray, pairs: FloatArray, noise: Floa
     penalties, own = np.unique(penalties, axis=0, return_inverse=True)  # those of all targets may be the same
     members_at = zip(pilot.members[:k], penalties.T, strict=False)
     behind = [independent_samples(fit, p, residual_degrees(fit, p)) for fit, p in members_at]
-    worth = np.stack(behind, axis=1)[own.ravel()] * (len(pilot.targets) / pilot.n_judged)
+    worth = np.stack(behind, axis=1)[own.ravel()] * (1.0 if pilot.per_target else pilot.rows.effective_targets)
     return MemberMoments(members, pairs[:, k, :k], pairs[:, k, k], behind=worth)
 
 

@@ -518,7 +518,7 @@ class Aggregation(Fingerprinted, ABC):
         sample_weights : array, shape (..., n)
             How much each sample counts.
         independent : ndarray, shape (k,), optional
-            How many independent samples the errors of each member are worth; None treats the moments as exact.
+            How many independent labels the errors of each member are worth; None treats the moments as exact.
 
         Returns
         -------
@@ -526,9 +526,7 @@ class Aggregation(Fingerprinted, ABC):
             With pairs of shape (..., k, k), or (..., C, k, k) if weights are fitted per target.
         """
         found = MemberMoments.of_errors(errors, targets, sample_weights, per_target=self.per_target)
-        if independent is None:
-            return found
-        return replace(found, behind=independent * (1 if self.per_target else errors.shape[-2]))
+        return replace(found, behind=independent)
 
     def n_fitted(self, weights: FloatArray) -> FloatArray:
         """How many numbers were fitted to get these weights.

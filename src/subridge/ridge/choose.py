@@ -40,9 +40,9 @@ MATERIAL, _VANISHING = 1e-3, 1e-9  # a smaller share of the error, or of the lab
 _LITTLE = 1.1  # ratio of the error at the largest ridge and the least error
 _MOST_SWEEPS = 20  # of the joint choice; three or four suffice, so this only stops a cycle of rounding errors
 # Standard errors by which others must be better, chosen on development tables (decision 0026): an ensemble than one
-# ridge, or ridges below the plain path than those on it; and a scaled output than the plain one, or joint ridges than a
-# common one.
-SURE, SURE_OF_SCALE = 3.0, 1.25
+# ridge; a scaled output than the plain one, or joint ridges than a common one; ridges below the plain path than those
+# on it.
+SURE, SURE_OF_SCALE, _SURE_BELOW = 2.75, 1.25, 3.0
 _CAUTION = 2.0  # standard deviations that are added to errors of left-out sets (decision 0026)
 
 End: TypeAlias = Literal["lower", "upper"]
@@ -305,7 +305,7 @@ class Losses:
     def moments(self, places: IntArray, aggregation: Aggregation) -> MemberMoments:
         """Moments of the left-out errors of every member at its place, for a linear aggregation."""
         worth = np.array([path.independent[at] for path, at in zip(self.paths, places.T, strict=True)]).T  # (b, k)
-        worth = worth[:, None, :] if aggregation.per_target else worth
+        worth = worth[:, None, :] if aggregation.per_target else worth * self.rows.effective_targets
         return aggregation.moments(self.errors(places), self._deviations_at(places), self.rows.weights, worth)
 
     def degrees(self, path: MemberPath, places: IntArray) -> FloatArray:
@@ -444,7 +444,7 @@ def search_ridges(
             above = Losses(losses.paths, rows, judged, first)
             others = choose_ridges(above, scope)
             gain, noise_of_gain = paired(squares_at(losses, places), squares_at(above, others), rows)
-            if not gain[0] > SURE * noise_of_gain[0]:
+            if not gain[0] > _SURE_BELOW * noise_of_gain[0]:
                 losses, places = above, others
         outcome = outcome_of(
             (losses, places[0]), places[0], len(path), spread, lambda at: losses.criterion(at[None, :])[:, 0]

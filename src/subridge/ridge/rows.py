@@ -288,6 +288,20 @@ class TrainingRows:
         return self.total_weight**2 / float((self.unit_sums(to_numpy(self.weights)) ** 2).sum())
 
     @cached_property
+    def effective_targets(self) -> float:
+        """``(tr S)²/tr S²`` with the products S of targets: how many equal, uncorrelated ones they are worth.
+
+        Copies of a target are worth one, and so are the two columns of two classes; targets in small units nothing.
+        """
+        g = self.centred_targets[0]
+        largest = float(abs(g).max())
+        if len(g) == 1 or largest == 0:
+            return 1.0
+        g = g / largest
+        products = g @ g.T if len(g) < g.shape[1] else g.T @ g
+        return float((g * g).sum()) ** 2 / float((products * products).sum())
+
+    @cached_property
     def intercept_direction(self) -> Array:
         """``u = √w/‖√w‖``, what the intercept fits of the weighted samples, zeros without one; shape (n,)."""
         return self.root_weights * (self.fit_intercept / sqrt(self.total_weight))
