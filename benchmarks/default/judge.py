@@ -4,6 +4,7 @@
     python benchmarks/default/judge.py DATA --jobs 16 --kind classes
     python benchmarks/default/judge.py FRESH --jobs 16 --part fresh      # the tables of fresh.py; also --kind classes
     python benchmarks/default/judge.py FRESH --jobs 16 --part fresh --kind scores    # classes as one-hot targets
+    python benchmarks/default/judge.py LATER --jobs 16 --part later      # the tables of later.py, numbers alone
 
 RidgeCV and RidgeClassifierCV search half decades from 1e-3 to 1e5 times the mean square of a feature, as the default
 path does. RidgeCV is also given the path that the default went on to, where that is longer. Errors are on new rows,
@@ -69,11 +70,14 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser()
     parser.add_argument("data", type=Path)
     parser.add_argument("--kind", choices=("numbers", "classes", "scores"), default="numbers")
-    parser.add_argument("--part", choices=("develop", "judge", "fresh"), default="judge")
+    parser.add_argument("--part", choices=("develop", "judge", "fresh", "later"), default="judge")
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
     options = parser.parse_args()
     has_classes = options.kind == "classes"
-    names = [(name, True) for name in TABLES["classes" if options.kind == "scores" else options.kind][options.part]]
+    parts = TABLES["classes" if options.kind == "scores" else options.kind]
+    if options.part not in parts:
+        parser.error(f"part {options.part} has no tables of kind {options.kind}: take --kind numbers")
+    names = [(name, True) for name in parts[options.part]]
     if options.kind == "numbers":
         names += [(name, False) for name in GENERATED[options.part]]
     tasks = [(options.data, options.part, name, draw, is_real) for name, is_real in names for draw in range(DRAWS)]

@@ -4,8 +4,8 @@ Real tables are those of the tournament (`../tournament`). They are ordered by t
 third of the tables with numbers to predict, and of those with classes, is for development, the rest judges. The number
 of training rows follows from the same digest. Generated tables are listed below with their laws.
 
-The fresh tables (`fresh.py`) are others, all of them to judge: they and the laws that go with them were fixed before
-anything was run on them.
+The fresh tables (`fresh.py`) and the later ones (`later.py`) are others, all of them to judge: they and the laws that
+go with them were fixed before anything was run on them.
 """
 
 from collections.abc import Callable
@@ -167,6 +167,78 @@ FRESH_NUMBERS = [
     "quitters",
     "rain",
 ]
+LATER_NUMBERS = [
+    "panels",
+    "solubilities",
+    "hydrations",
+    "secretases",
+    "densities",
+    "orbitals",
+    "refractions",
+    "birds",
+    "soils",
+    "mosaics",
+    "halfhours",
+    "demands",
+    "calls",
+    "sunspots",
+    "rings",
+    "gusts",
+    "volumes",
+    "smog",
+    "istanbul",
+    "lanes",
+    "cheers",
+    "episodes",
+    "titles",
+    "wines",
+    "grosses",
+    "polls",
+    "blocks",
+    "birthdays",
+    "exams",
+    "grades",
+    "attainments",
+    "pupils",
+    "careers",
+    "hours",
+    "lifespans",
+    "contagion",
+    "elections",
+    "listings",
+    "rodents",
+    "runners",
+    "cigarettes",
+    "cows",
+    "pigs",
+    "fries",
+    "stays",
+    "companies",
+    "professors",
+    "faculty",
+    "fourths",
+    "feelings",
+    "districts",
+    "fuels",
+    "dealers",
+    "abalone",
+    "windsor",
+    "athletes",
+    "machines",
+    "hawks",
+    "imports",
+    "pulp",
+    "seas",
+    "baltimore",
+    "metals",
+    "learners",
+    "savings",
+    "physicians",
+    "developers",
+    "quarrels",
+    "leagues",
+    "injuries",
+]
 
 
 class Draw(NamedTuple):
@@ -187,7 +259,7 @@ def split(names: list[str]) -> dict[str, list[str]]:
 
 
 TABLES = {
-    "numbers": split(WITH_NUMBERS) | {"fresh": FRESH_NUMBERS},
+    "numbers": split(WITH_NUMBERS) | {"fresh": FRESH_NUMBERS, "later": LATER_NUMBERS},
     "classes": split(WITH_CLASSES) | {"fresh": FRESH_CLASSES},
 }
 
@@ -280,6 +352,51 @@ def heavy(M, n, freedom):
     )
 
 
+def waves(M, n, noise):
+    """Uniform features; waves and a product of the first four, and lines of the next four."""
+
+    def make(rng, rows):
+        U = rng.uniform(-1, 1, (rows, M))
+        f = np.sin(3 * U[:, 0]) + np.cos(5 * U[:, 1]) + 2 * U[:, 2] * U[:, 3] + U[:, 4:8].sum(axis=1)
+        return U, f + noise * rng.standard_normal(rows)
+
+    return n, make
+
+
+def rare(M, n, noise):
+    """Columns of 0 and 1, the k-th with 1 in a share 1 / (k + 1) of rows, each with an effect of its own."""
+
+    def make(rng, rows):
+        X = (rng.random((rows, M)) < 1 / np.arange(2, M + 2)).astype(float)
+        effects = np.random.default_rng(11).standard_normal(M)
+        return X, X @ effects + noise * rng.standard_normal(rows)
+
+    return n, make
+
+
+def blocks(M, n, size, level, noise):
+    """Blocks of columns that are noisy copies of one variable each; every third variable has an effect."""
+
+    def make(rng, rows):
+        Z = rng.standard_normal((rows, M // size))
+        f = Z[:, ::3].sum(axis=1) / len(Z[0, ::3]) ** 0.5
+        return np.repeat(Z, size, axis=1) + level * rng.standard_normal((rows, M)), f + noise * rng.standard_normal(
+            rows
+        )
+
+    return n, make
+
+
+def unequal(M, n, noise):
+    """Normal features with effects of either sign; the noise grows with the first feature."""
+
+    def make(rng, rows):
+        X = rng.standard_normal((rows, M))
+        return X, X @ signs(M) / M**0.5 + noise * np.exp(X[:, 0] / 2) * rng.standard_normal(rows)
+
+    return n, make
+
+
 def one_hot(M, n, classes, level):
     def make(rng, rows):
         centres = np.random.default_rng(3).standard_normal((classes, M)) * level
@@ -337,6 +454,18 @@ GENERATED: dict[str, dict[str, tuple[int, Callable]]] = {
         "6 classes, one-hot, 3,000 features": one_hot(3000, 120, 6, 0.08),
         "isotropic, 40 features": linear(40, 400, np.ones(40), signs(40), 1.5),
         "3 factors of 100": factors(100, 300, 3, 0.5, 1.0),
+    },
+    "later": {
+        "power law 1.8, 600 features": linear(600, 400, power(600, 1.8), signs(600), 1.0),
+        "60 relevant of 150": linear(150, 200, np.ones(150), np.r_[np.ones(60), np.zeros(90)], 0.8),
+        "waves and a product, 20 features": waves(20, 250, 0.5),
+        "rare columns, 300": rare(300, 500, 0.7),
+        "40 blocks of 10 copies": blocks(400, 150, 10, 0.7, 0.5),
+        "unequal noise, 60 features": unequal(60, 300, 0.8),
+        "common factor .8": linear(500, 120, np.ones(500), signs(500), 1.0, 0.8),
+        "autoregressive .97": autoregressive(300, 120, 0.97, np.sin(np.arange(300) / 25), 0.3),
+        "12 factors of 400": factors(400, 250, 12, 2.5, 0.6),
+        "noise, 1,000 features": pure_noise(1000, 120),
     },
 }
 
