@@ -45,9 +45,9 @@ def plot_subsets(data: xr.Dataset, *, spread: bool) -> Figure:
             for k, colour in coloured(data.n_members.values):
                 one = shares.sel(ridge=ridges[i], n_members=k)
                 mean = one.mean("trial")
-                error = one.std("trial", ddof=1)
                 axes.plot(one.n_samples, mean, color=colour, marker="o", markersize=2, linewidth=1.1, label=f"k = {k}")
                 if spread:
+                    error = one.std("trial", ddof=1)
                     axes.fill_between(one.n_samples, mean - error, mean + error, color=colour, alpha=0.2, linewidth=0)
                 axes.axvline(data.n_features // k, color=colour, linewidth=0.6, linestyle=":", zorder=0)
             axes.set(title=f"{STRATEGY_NAMES[strategy]}, λ = {ridges[i]:g}", ylim=(0, None))
@@ -63,14 +63,13 @@ def plot_noise(data: xr.Dataset) -> Figure:
     noises = [eta for eta in (0.0, 0.3, 0.6, 1.0) if np.isclose(data.readout_noise, eta).any()]
     most = int(data.n_members.max())
     rows = data.sizes["ridge"]
-    colours = ScalarMappable(LogNorm(2, max(3, most)), shades("plasma"))
+    colours = ScalarMappable(LogNorm(2, max(3, most)), shades("plasma").with_extremes(under=GREY))
     with panels((PAGE, 0.7 + 1.75 * rows), rows, len(noises), sharex=True, sharey=True, named=data) as (figure, grid):
         for row, ridge in zip(grid, data.ridge.values, strict=True):
             for axes, eta in zip(row, noises, strict=True):
                 mean = data.misclassification.sel(ridge=ridge).sel(readout_noise=eta, method="nearest").mean("trial")
                 for k in data.n_members.values:
-                    colour = GREY if k == 1 else colours.to_rgba(k)
-                    axes.plot(data.n_samples, mean.sel(n_members=k), color=colour, linewidth=1)
+                    axes.plot(data.n_samples, mean.sel(n_members=k), color=colours.to_rgba(k), linewidth=1)
                 axes.set_title(f"η = {eta:g}, λ = {ridge:g}", fontsize=8)
                 log_samples(axes, data.n_samples)
         label_edges(grid, "training samples P", "test error")
@@ -154,8 +153,7 @@ def _add_map(axes: Axes, values: xr.DataArray, scale: ScalarMappable) -> None:
     height = np.concatenate([eta[:1], (eta[1:] + eta[:-1]) / 2, eta[-1:]])
     width = np.concatenate([P[:1], np.sqrt(P[1:] * P[:-1]), P[-1:]])
     table = values.transpose("readout_noise", "n_samples")
-    norm: Any = scale.norm
-    axes.pcolormesh(width, height, table, cmap=scale.cmap, norm=norm, rasterized=True)
+    axes.pcolormesh(width, height, table, cmap=scale.cmap, norm=scale.norm, rasterized=True)
     log_samples(axes, values.n_samples)
     axes.set_xlim(P[0], P[-1])
 

@@ -53,9 +53,8 @@ def plot_forecast(curves: xr.Dataset) -> Figure:
                 one = one.isel(n_samples=np.isfinite(one.n_samples) & np.isfinite(one[variable])).sortby("n_samples")
                 sizes = one.n_samples
                 values = one[variable]
-                lower = one[f"{variable}_lower"]
-                upper = one[f"{variable}_upper"]
-                axes.fill_between(sizes, lower, upper, color=colour, alpha=0.15, linewidth=0)
+                interval = one[f"{variable}_lower"], one[f"{variable}_upper"]
+                axes.fill_between(sizes, *interval, color=colour, alpha=0.15, linewidth=0)
                 axes.plot(sizes, values, color=colour, marker="o" if len(sizes) < 25 else None, label=name)
                 if variable == "prediction_error":  # hollow: the best ridge may be smaller than the pilot can judge
                     axes.plot(

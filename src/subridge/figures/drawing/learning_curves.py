@@ -202,7 +202,7 @@ def plot_reduced_curves(data: xr.Dataset) -> Figure:
     noise = noise_of(data)
     row = "reduced_ridge" if data.sizes["reduced_ridge"] > 1 else "alignment"
     finite = data.n_members[np.isfinite(data.n_members)]
-    scale = ScalarMappable(LogNorm(2, finite.max()), shades("plasma"))
+    scale = ScalarMappable(LogNorm(2, finite.max()), shades("plasma").with_extremes(under=GREY))
     shape = (data.sizes[row], data.sizes[noise])
     size = (PAGE * min(1, 0.2 + 0.27 * shape[1]), 0.5 + 1.55 * shape[0])
     with panels(size, *shape, sharex=True, sharey="row") as (figure, grid):
@@ -213,8 +213,7 @@ def plot_reduced_curves(data: xr.Dataset) -> Figure:
                 if np.isinf(k):
                     axes.plot(one.sample_ratio, curve, color="black", linestyle="--", zorder=3)
                 else:
-                    colour = GREY if k == 1 else scale.to_rgba(k)
-                    axes.plot(one.sample_ratio, curve, color=colour, linewidth=1.6 if k == 1 else 0.9)
+                    axes.plot(one.sample_ratio, curve, color=scale.to_rgba(k), linewidth=1.6 if k == 1 else 0.9)
             axes.set(xscale="log", xlim=(0.01, 5))
             axes.xaxis.set_minor_locator(LogLocator(subs=(2, 5)))  # all minor ticks of nine panels take seconds
             axes.xaxis.set_minor_formatter(NullFormatter())

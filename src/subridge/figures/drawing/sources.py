@@ -47,6 +47,5 @@ def plot_sources(data: xr.Dataset) -> Figure:
         axes.stackplot(shown.sample_ratio, heights, labels=shown.source.values, colors=(GREY, *PALETTE), alpha=0.85)
         axes.set(xlabel="sample ratio α", ylabel="$E_g$", ylim=(0, 1.05 * np.quantile(finite, 0.98)))
         axes.set_xlim(shown.sample_ratio.min(), shown.sample_ratio.max())
-        handles, labels = axes.get_legend_handles_labels()
-        figure.legend(handles, labels, loc="outside right upper", reverse=True)
+        figure.legend(loc="outside right upper", reverse=True)
     return figure

@@ -1,7 +1,7 @@
 """The look of every figure (palette, column sizes, labels), and figures as picture files."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from itertools import cycle
 from pathlib import Path
 from string import ascii_lowercase
@@ -36,10 +36,9 @@ def noise_of(data: xr.Dataset | xr.DataArray) -> str:
     return next(name for name in NOISE_SYMBOLS if name in data.dims)
 
 
-@contextmanager
-def journal(*, framed: bool = False) -> Iterator[None]:
+def journal(*, framed: bool = False) -> AbstractContextManager[None]:
     """Sizes and lines as journals want them, while a figure is drawn; `framed` axes (maps) have all four sides."""
-    with mpl.rc_context(
+    return mpl.rc_context(
         {
             "axes.prop_cycle": cycler(color=PALETTE),
             "axes.spines.top": framed,
@@ -55,8 +54,7 @@ def journal(*, framed: bool = False) -> Iterator[None]:
             "savefig.dpi": 300,
             "svg.hashsalt": "subridge",
         }
-    ):
-        yield
+    )
 
 
 @contextmanager
@@ -142,8 +140,9 @@ def panel_letters(*panels: Axes) -> None:
 
 def name_line(axes: Axes, name: str, place: tuple[float, float], offset: tuple[float, float]) -> None:
     """Name a vertical line in grey, at (data, fraction of the axes) and an offset in points."""
-    where = ("data", "axes fraction")
-    axes.annotate(name, place, xycoords=where, xytext=offset, textcoords="offset points", color="0.5")
+    axes.annotate(
+        name, place, xycoords=("data", "axes fraction"), xytext=offset, textcoords="offset points", color="0.5"
+    )
 
 
 def log_samples(axes: Axes, n_samples: xr.DataArray) -> None:
