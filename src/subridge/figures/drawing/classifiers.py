@@ -83,8 +83,7 @@ def plot_best_sizes(data: xr.Dataset) -> Figure:
     """Fig. 4f: k* over P and η, at both ridges."""
     with panels((PAGE, 2.6), 1, data.sizes["ridge"], sharey=True, framed=True, named=data) as (figure, grid):
         for axes, ridge in zip(grid[0], data.ridge.values, strict=True):
-            _add_map(axes, data.optimal_n_members.sel(ridge=ridge), _sizes_scale(data))
-            axes.set_title(f"λ = {ridge:g}")
+            _add_map(axes, data.optimal_n_members.sel(ridge=ridge), _sizes_scale(data), f"λ = {ridge:g}")
         label_edges(grid, "training samples P", "readout noise η")
         _add_sizes_bar(figure, grid, data, "best ensemble size $k^*$", "right")
     return figure
@@ -100,10 +99,8 @@ def plot_nearly_best_sizes(data: xr.Dataset) -> Figure:
         for row, ridge in zip(grid, data.ridge.values, strict=True):
             one = data.sel(ridge=ridge)
             for axes, (name, title) in zip(row, names.items(), strict=False):
-                _add_map(axes, one[name], _sizes_scale(data))
-                axes.set_title(title, fontsize=7.5)
-            _add_map(row[3], one.best_error, errors)
-            row[3].set_title("error at $k^*$", fontsize=7.5)
+                _add_map(axes, one[name], _sizes_scale(data), title, fontsize=7.5)
+            _add_map(row[3], one.best_error, errors, "error at $k^*$", fontsize=7.5)
             row[0].set_ylabel(f"λ = {ridge:g}\nreadout noise η")
         for axes in grid[-1, :4]:
             axes.set_xlabel("P")
@@ -119,8 +116,7 @@ def _add_difference(figure: Figure, column: Any, data: xr.Dataset) -> None:
     difference = data.best_error.isel(ridge=-1) - data.best_error.isel(ridge=0)
     reach = max(abs(difference).max().item(), 1e-6)
     scale = ScalarMappable(TwoSlopeNorm(0, -reach, reach), mpl.colormaps["RdBu_r"])
-    _add_map(first, difference, scale)
-    first.set_title(f"λ = {data.ridge[-1]:g} less λ = {data.ridge[0]:g}", fontsize=7.5)
+    _add_map(first, difference, scale, f"λ = {data.ridge[-1]:g} less λ = {data.ridge[0]:g}", fontsize=7.5)
     first.set_xlabel("P")
     first.tick_params(labelbottom=True)
     for axes in others:
@@ -147,15 +143,17 @@ def _add_sizes_bar(figure: Figure, grid: Any, data: xr.Dataset, label: str, loca
     bar.ax.tick_params(labelsize=6, length=0)
 
 
-def _add_map(axes: Axes, values: xr.DataArray, scale: ScalarMappable) -> None:
+def _add_map(axes: Axes, values: xr.DataArray, scale: ScalarMappable, title: str, *, fontsize: float = 9) -> None:
     """A map over P (logarithmic) and η."""
     P, eta = values.n_samples.values, values.readout_noise.values
     height = np.concatenate([eta[:1], (eta[1:] + eta[:-1]) / 2, eta[-1:]])
     width = np.concatenate([P[:1], np.sqrt(P[1:] * P[:-1]), P[-1:]])
     table = values.transpose("readout_noise", "n_samples")
-    axes.pcolormesh(width, height, table, cmap=scale.cmap, norm=scale.norm, rasterized=True)
+    norm: Any = scale.norm
+    axes.pcolormesh(width, height, table, cmap=scale.cmap, norm=norm, rasterized=True)
     log_samples(axes, values.n_samples)
     axes.set_xlim(P[0], P[-1])
+    axes.set_title(title, fontsize=fontsize)
 
 
 def plot_statistics(data: xr.Dataset) -> Figure:

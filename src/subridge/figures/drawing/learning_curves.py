@@ -134,12 +134,11 @@ def plot_ridges(data: xr.Dataset) -> Figure:
         for threshold in np.unique(data.subset_fraction.values):
             axes.axvline(threshold, color="0.85", linewidth=0.7, zorder=0)
         axes.set(yscale="log", xlim=(0, 1.02), xlabel="sample ratio α = P/M", ylabel="generalization error $E_g$")
-        handles, labels = axes.get_legend_handles_labels()
-        handles.append(Line2D([], [], color="0.3", linewidth=1.1))
-        labels.append("theory")
+        keys = axes.get_legend_handles_labels()[0]
+        at_size = f"theory, M = {M}" if "infinite_theory" in data else "theory"
+        keys.append(Line2D([], [], color="0.3", linewidth=1.1, label=at_size))
         if "infinite_theory" in data:
-            handles.append(Line2D([], [], color="0.3", **dashes))
-            labels[-1:] = [f"theory, M = {M}", "theory, M → ∞"]
+            keys.append(Line2D([], [], color="0.3", label="theory, M → ∞", **dashes))
             inset = axes.inset_axes((0.59, 0.35, 0.4, 0.06))
             left = 0.0
             for fraction, colour in zip(data.subset_fraction.values, PALETTE[3:], strict=False):
@@ -150,7 +149,7 @@ def plot_ridges(data: xr.Dataset) -> Figure:
             inset.set_title("subsets $\\nu_{rr}$ of the features", fontsize=6.5, pad=2)
             for side in inset.spines.values():
                 side.set(visible=True, color=GREY, linewidth=0.6)
-        axes.legend(handles, labels, loc="upper right", handlelength=1.6)
+        axes.legend(handles=keys, loc="upper right", handlelength=1.6)
     return figure
 
 

@@ -67,7 +67,9 @@ def _size_scale() -> ScalarMappable:
     return ScalarMappable(LogNorm(1.5, _MOST), shades("plasma").with_extremes(under=GREY, bad="white"))
 
 
-def _add_map(axes: Axes, values: xr.DataArray, scale: ScalarMappable, *, infinite: bool = False) -> None:
+def _add_map(
+    axes: Axes, values: xr.DataArray, scale: ScalarMappable, title: str = "", *, infinite: bool = False
+) -> None:
     """A map over noise and finite sample ratios or, as a bar, over noise at infinite data."""
     noise = noise_of(values)
     values = values.isel(sample_ratio=np.isfinite(values.sample_ratio) != infinite).transpose(noise, "sample_ratio")
@@ -77,7 +79,7 @@ def _add_map(axes: Axes, values: xr.DataArray, scale: ScalarMappable, *, infinit
     # Coloured before it is enlarged: pixels of four bytes are cheaper to resample than numbers.
     image = scale.to_rgba(np.ma.masked_invalid(values), bytes=True)
     axes.imshow(image, extent=(*x, *_edges(height)), origin="lower", aspect="auto", interpolation="nearest")
-    axes.set(xlim=(0, 1 if infinite else alpha.max()), ylim=(0, height.max()))
+    axes.set(xlim=(0, 1 if infinite else alpha.max()), ylim=(0, height.max()), title=title)
 
 
 def _edges(centres: FloatArray) -> tuple[float, float]:
@@ -131,13 +133,11 @@ def plot_scaled_phases(data: xr.Dataset) -> Figure:
             one = data.sel(ridge=ridge)
             *maps, ratio = row
             for panel, (name, colour) in zip(maps, colours.items(), strict=True):
-                _add_map(panel, one.optimal_n_members.sel(aggregation=name), sizes)
-                panel.set_title(f"{name}, {title}")
+                _add_map(panel, one.optimal_n_members.sel(aggregation=name), sizes, f"{name}, {title}")
                 axes.plot(data.n_members, one.risk_by_size.sel(aggregation=name), "o-", color=colour, label=name)
             # Without noise and with enough data both errors vanish; their ratio is then set to one.
             mean, scaled = (one.reduced_risk.sel(aggregation=name) for name in colours)
-            _add_map(ratio, (scaled / mean).where(mean > 1e-12, 1.0), ratios)
-            ratio.set_title(title)
+            _add_map(ratio, (scaled / mean).where(mean > 1e-12, 1.0), ratios, title)
             axes.set(ylabel=r"$E_g\,/\,s(1-c)$", ylim=(0, 2), title=f"ρ = 0, {title}")
             axes.legend(loc="upper right", handlelength=1.5)
         label_edges(grid[:2], "sample ratio α", "H")

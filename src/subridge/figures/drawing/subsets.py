@@ -20,7 +20,7 @@ from subridge.figures.drawing.style import (
     PAGE,
     coloured,
     label_edges,
-    name_line,
+    named_line,
     note,
     number,
     panels,
@@ -80,8 +80,7 @@ def plot_demo(curves: xr.Dataset) -> Figure:
                 sizes.barh(-position, size, left=end - size, height=0.5, color=colour, alpha=shade, edgecolor="white")
         M = curves.attrs["n_features"]
         threshold = M / curves.sizes["member"]
-        axes.axvline(threshold, color="0.8", linewidth=0.8, zorder=0)
-        name_line(axes, "P = M/k", (threshold, 1), (4, -8))
+        named_line(axes, "P = M/k", (threshold, 1), (4, -8), color="0.8", zorder=0)
         axes.set(xlabel="training samples P", ylabel="generalization error", ylim=(0, None), xlim=(0, M + 4))
         axes.legend()
         sizes.set(xlabel="features", yticks=[0, -1], yticklabels=curves.ensemble.values, xlim=(0, M))

@@ -48,11 +48,13 @@ class ReducedCurves(FigureSettings):
         noise = np.array(self.noise_values)[:, None, None]
         ratios = [noise if name == self.noise else np.array(0.0) for name in NOISE_SYMBOLS]
         near = abs(alpha * k - 1) <= _CUT
-        parts = []
-        for ridge in self.ridges:
-            Lam = np.zeros_like(k) if ridge == "0" else reduced_optimal_ridge(k, rho, *ratios)
-            total = reduced_risk(k, alpha, rho, Lam, *ratios)
-            parts.append(np.where(near & (ridge == "0"), np.nan, total))
+        penalties = {
+            ridge: np.zeros_like(k) if ridge == "0" else reduced_optimal_ridge(k, rho, *ratios) for ridge in self.ridges
+        }
+        parts = [
+            np.where(near & (ridge == "0"), np.nan, reduced_risk(k, alpha, rho, Lam, *ratios))
+            for ridge, Lam in penalties.items()
+        ]
         dims = ("reduced_ridge", "alignment", self.noise, "n_members", "sample_ratio")
         values = (list(self.ridges), list(self.alignments), list(self.noise_values), k.ravel(), alpha)
         return xr.Dataset({"reduced_risk": (dims, np.array(parts))}, dict(zip(dims, values, strict=True)))
