@@ -64,13 +64,11 @@ class GaussianExperiment(Fingerprinted):
                 f"label_noise must be a scalar to simulate, got shape {self.problem.label_noise.shape}"
             )
         f = self.ensemble.row_fractions
-        if f is not None:
-            own = np.diagonal(f)
-            if (abs(np.triu(f - np.outer(own, own), 1)) > 1e-9).any():
-                raise ParameterError(
-                    "simulate draws the rows of each member independently, so that overlaps are products of fractions; "
-                    f"give the {len(f)} fractions as row_fractions, without overlaps"
-                )
+        if f is not None and (abs(np.triu(f - np.outer(f.diagonal(), f.diagonal()), 1)) > 1e-9).any():
+            raise ParameterError(
+                "simulate draws the rows of each member independently, so that overlaps are products of fractions; "
+                f"give the {len(f)} fractions as row_fractions, without overlaps"
+            )
         require(
             self.ridge_table.min() >= 0,
             f"ridge must be at least 0 to train, got {self.ridge_table.min():g}",

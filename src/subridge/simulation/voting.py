@@ -29,11 +29,11 @@ def run_trials(e: ClassificationExperiment, trials: list[int], batches: tuple[in
     n_trials, member_bytes = batches
     example = empty_on((1,), e.device, e.dtype)
     tables = [like(array, example) for array in (e.features, e.test_features, np.eye(len(e.classes))[e.labels])]
-    parts = []
-    for part in np.array_split(np.array(trials), -(-len(trials) // n_trials)):
-        shares = [_wrong_shares(e, tables, part, place, member_bytes) for place in range(len(e.strategies))]
-        parts.append(np.stack(shares, axis=1))
-    return {"misclassification": np.concatenate(parts)}
+    shares = [
+        np.stack([_wrong_shares(e, tables, part, place, member_bytes) for place in range(len(e.strategies))], axis=1)
+        for part in np.array_split(np.array(trials), -(-len(trials) // n_trials))
+    ]
+    return {"misclassification": np.concatenate(shares)}
 
 
 def _wrong_shares(
