@@ -30,9 +30,7 @@ class BlockedFactor:
 
     def solve_forward(self, rows: Array) -> Array:
         """Solve ``L z = t`` for every row t, shape (batch, n_rows, n), overwritten with the result."""
-        for number, inverse in enumerate(self.inverses):
-            j = number * self.panel
-            e = min(j + self.panel, rows.shape[-1])
+        for (j, e), inverse in zip(_panels(rows.shape[-1], self.panel), self.inverses, strict=True):
             subtract_product(rows[:, :, j:e], rows[:, :, :j], self.lower[:, j:e, :j].mT)
             rows[:, :, j:e] = rows[:, :, j:e] @ inverse.mT
         return rows
@@ -42,12 +40,11 @@ class BlockedFactor:
 
         Row i is zero from entry ``lengths[i]`` on, ascending in i, and so is its solution; blocks beyond are skipped.
         """
-        for number in reversed(range(len(self.inverses))):
-            j = number * self.panel
-            e = min(j + self.panel, rows.shape[-1])
+        panels = zip(_panels(rows.shape[-1], self.panel), self.inverses, strict=True)
+        for (j, e), inverse in reversed(list(panels)):
             first = 0 if lengths is None else sum(length <= j for length in lengths)
             subtract_product(rows[:, first:, j:e], rows[:, first:, e:], self.lower[:, e:, j:e])
-            rows[:, first:, j:e] = rows[:, first:, j:e] @ self.inverses[number]
+            rows[:, first:, j:e] = rows[:, first:, j:e] @ inverse
         return rows
 
 
@@ -57,10 +54,8 @@ def factor(matrices: Array, panel: int = PANEL) -> BlockedFactor:
     Only the lower triangle is read. A matrix that is not positive definite gives NaN from its failing block on. Nearly
     all of the n³/3 operations are products of shape (n - j) × panel × j.
     """
-    n = matrices.shape[-1]
     inverses = []
-    for j in range(0, n, panel):
-        e = min(j + panel, n)
+    for j, e in _panels(matrices.shape[-1], panel):
         subtract_product(matrices[:, j:, j:e], matrices[:, j:, :j], matrices[:, j:e, :j].mT)
         block = cholesky_or_nan(matrices[:, j:e, j:e])
         inverse = _inverse(block)
@@ -72,10 +67,18 @@ def factor(matrices: Array, panel: int = PANEL) -> BlockedFactor:
 
 def gram_lower(rows: Array, into: Array) -> Array:
     """Add the lower triangle of ``rows @ rowsᵀ`` to `into`, by block rows: half the operations of the full product."""
-    for j in range(0, rows.shape[-2], _BLOCK):
-        e = min(j + _BLOCK, rows.shape[-2])
+    for j, e in _panels(rows.shape[-2], _BLOCK):
         into[:, j:e, :e] += rows[:, j:e, :] @ rows[:, :e, :].mT
     return into
+
+
+def _panels(n: int, length: int) -> list[tuple[int, int]]:
+    """Where each of the panels begins and ends that n rows or columns are cut into.
+
+    >>> _panels(5, 2)
+    [(0, 2), (2, 4), (4, 5)]
+    """
+    return [(j, min(j + length, n)) for j in range(0, n, length)]
 
 
 def subtract_product(base: Array, left: Array, right: Array) -> None:

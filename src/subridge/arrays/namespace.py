@@ -125,9 +125,7 @@ def is_long(X: Any, y: object = None) -> bool:
 
 def select_rows(array: Array, index: IntArray) -> Array:
     """``array[index]`` for an integer index held in NumPy, on the array's device."""
-    if is_numpy(array):
-        return array[index]
-    return namespace_of(array).take(array, index_on(array, index), axis=0)
+    return array[index] if is_numpy(array) else namespace_of(array).take(array, index_on(array, index), axis=0)
 
 
 def index_on(array: Array, index: IntArray) -> Array:
@@ -137,9 +135,7 @@ def index_on(array: Array, index: IntArray) -> Array:
 
 def take_last(array: Array, index: IntArray) -> Array:
     """``array[..., index]`` for an integer index array, in any library."""
-    if is_numpy(array):
-        return array[..., index]
-    return namespace_of(array).take(array, index_on(array, index), axis=-1)
+    return array[..., index] if is_numpy(array) else namespace_of(array).take(array, index_on(array, index), axis=-1)
 
 
 def scatter_last(array: Array, index: IntArray, size: int) -> Array:
