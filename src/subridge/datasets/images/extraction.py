@@ -5,6 +5,7 @@ import json
 import os
 import shutil
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 from importlib.metadata import distributions
 from pathlib import Path
@@ -208,15 +209,13 @@ def extract(pictures: Pictures, out: Path, extraction: Extraction, *, skip_unrea
     places = range(len(pictures.labels))
     batches = [places[start : start + _BATCH] for start in places[::_BATCH]]
     done = dict(tasks.sound(batches, ("features", "usable")))
+    skipped = (DataError,) if skip_unreadable else ()
     with ProgressBar("images", len(batches), completed=len(done)) as bar:
         for batch in [batch for batch in batches if batch not in done]:
             prepared = {}
             for row, place in enumerate(batch):
-                try:
+                with suppress(*skipped):
                     prepared[row] = extraction.preprocessing(pictures.open(place))
-                except DataError:
-                    if not skip_unreadable:
-                        raise
             usable = np.isin(range(len(batch)), list(prepared)).astype(np.uint8)
             features = np.full((len(batch), seen_by.n_features), np.nan, dtype=np.float32)
             if prepared:
@@ -231,8 +230,7 @@ def extract(pictures: Pictures, out: Path, extraction: Extraction, *, skip_unrea
         "fingerprint": identity,
     }
     arrays = {
-        "features": np.concatenate([done[batch]["features"] for batch in batches]),
-        "usable": np.concatenate([done[batch]["usable"] for batch in batches]),
+        **{name: np.concatenate([done[batch][name] for batch in batches]) for name in ("features", "usable")},
         "labels": pictures.labels,
         "is_test": pictures.is_test.astype(np.uint8),
     }

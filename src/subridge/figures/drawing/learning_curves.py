@@ -17,6 +17,7 @@ from subridge.figures.drawing.style import (
     NOISE_SYMBOLS,
     PAGE,
     PALETTE,
+    RIDGE_NAMES,
     colour_bar,
     coloured,
     journal,
@@ -216,8 +217,8 @@ def plot_reduced_curves(data: xr.Dataset) -> Figure:
             axes.set(xscale="log", xlim=(0.01, 5))
             axes.xaxis.set_minor_locator(LogLocator(subs=(2, 5)))  # all minor ticks of nine panels take seconds
             axes.xaxis.set_minor_formatter(NullFormatter())
-            ridge = "λ = 0" if one.reduced_ridge == "0" else "λ = λ*"
-            axes.set_title(f"ρ = {one.alignment:g}, {NOISE_SYMBOLS[noise]} = {one[noise]:g}, {ridge}", fontsize=8)
+            place = f"ρ = {one.alignment:g}, {NOISE_SYMBOLS[noise]} = {one[noise]:g}"
+            axes.set_title(f"{place}, {RIDGE_NAMES[one.reduced_ridge.item()]}", fontsize=8)
         for i, axes in enumerate(grid[:, 0]):
             highest = data.reduced_risk.isel({row: i}).max()
             axes.set_ylim(0, 2.2 if highest > 1.15 else 1.15)  # divergences are cut, bounded curves fill their panel

@@ -18,6 +18,7 @@ from subridge.figures.drawing.style import (
     NOISE_SYMBOLS,
     PAGE,
     PALETTE,
+    RIDGE_NAMES,
     colour_bar,
     label_edges,
     noise_of,
@@ -96,8 +97,7 @@ def _add_pair(panel: Axes, bar: Axes, data: xr.Dataset, name: str, scale: Scalar
         _add_map(bar, data[name], scale, infinite=True)
     else:
         bar.set_visible(False)
-    ridge = "λ = 0" if data.ridge == "0" else "λ = λ*"
-    panel.set_title(f"ρ = {data.alignment:g}, {ridge}", fontsize=8)
+    panel.set_title(f"ρ = {data.alignment:g}, {RIDGE_NAMES[data.ridge.item()]}", fontsize=8)
     if name == "optimal_n_members":
         _add_boundary(panel, data)
 

@@ -29,6 +29,7 @@ COLUMN = 3.4  # inches
 PAGE = 2 * COLUMN
 # Noise ratios in the order of the paper, and the letters of its axes.
 NOISE_SYMBOLS = {"readout_nsr": "H", "feature_nsr": "W", "label_nsr": "Z"}
+RIDGE_NAMES = {"0": "λ = 0", "optimal": "λ = λ*"}
 
 
 def noise_of(data: xr.Dataset | xr.DataArray) -> str:

@@ -10,7 +10,7 @@ import xarray as xr
 from subridge.arrays.types import FloatArray
 from subridge.figures.drawing.learning_curves import plot_reduced_curves
 from subridge.figures.drawing.phase_maps import plot_maps, plot_scaled_phases
-from subridge.figures.drawing.style import NOISE_SYMBOLS
+from subridge.figures.drawing.style import NOISE_SYMBOLS, RIDGE_NAMES
 from subridge.figures.paper.recipe import FigureRecipe, FigureSettings, Numbers, axis, shared
 from subridge.model.ensemble import Ensemble
 from subridge.model.problem import EquicorrelatedProblem
@@ -167,7 +167,7 @@ RECIPES = {
     ),
 } | {
     f"figS{number}": FigureRecipe(
-        f"Reduced learning curves against {NOISE_SYMBOLS[noise]}, {'λ = 0' if ridge == '0' else 'λ = λ*'}",
+        f"Reduced learning curves against {NOISE_SYMBOLS[noise]}, {RIDGE_NAMES[ridge]}",
         ReducedCurves(noise, ridges=(ridge,)),
         plot_reduced_curves,
         (
@@ -178,7 +178,7 @@ RECIPES = {
         (2.0, 2.0),
         quick={"n_ratios": 300},
     )
-    for number, (noise, ridge) in enumerate(product(NOISE_SYMBOLS, ("0", "optimal")), start=9)
+    for number, (noise, ridge) in enumerate(product(NOISE_SYMBOLS, RIDGE_NAMES), start=9)
 }
 
 _ERRATA_OF_ALL = (
