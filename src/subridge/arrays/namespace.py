@@ -86,14 +86,14 @@ def in_precision_of(example: MatrixLike, array: Array) -> Array:
 # -- tables that are not arrays in memory -----------------------------------------------------------
 
 
-def is_of(value: object, module: str, name: str) -> bool:
-    """Whether a value is of a class of a library that need not be installed."""
-    return any(each.__name__ == name and each.__module__.startswith(module) for each in type(value).__mro__)
+def is_of(value: object, module: str, *names: str) -> bool:
+    """Whether a value is of one of these classes of a library that need not be installed."""
+    return any(each.__name__ in names and each.__module__.startswith(module) for each in type(value).__mro__)
 
 
 def is_dask(X: object) -> bool:
     """Whether X is an array or a frame of Dask."""
-    return any(is_of(X, "dask", name) for name in ("Array", "DataFrame", "FrameBase"))
+    return is_of(X, "dask", "Array", "DataFrame", "FrameBase")
 
 
 def is_lazy(X: object) -> bool:
