@@ -22,6 +22,7 @@ from subridge.figures.drawing.style import (
     panel_letters,
     panels,
     shades,
+    size_scale,
 )
 from subridge.results.schemas import mean_and_error
 
@@ -63,7 +64,7 @@ def plot_noise(data: xr.Dataset) -> Figure:
     noises = [eta for eta in (0.0, 0.3, 0.6, 1.0) if np.isclose(data.readout_noise, eta).any()]
     most = int(data.n_members.max())
     rows = data.sizes["ridge"]
-    colours = ScalarMappable(LogNorm(2, max(3, most)), shades("plasma").with_extremes(under=GREY))
+    colours = size_scale(2, max(3, most))
     with panels((PAGE, 0.7 + 1.75 * rows), rows, len(noises), sharex=True, sharey=True, named=data) as (figure, grid):
         for row, ridge in zip(grid, data.ridge.values, strict=True):
             for axes, eta in zip(row, noises, strict=True):

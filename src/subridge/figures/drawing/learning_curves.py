@@ -5,8 +5,6 @@ from typing import Any
 import numpy as np
 import xarray as xr
 from matplotlib.axes import Axes
-from matplotlib.cm import ScalarMappable
-from matplotlib.colors import LogNorm
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import LogLocator, NullFormatter
@@ -27,7 +25,7 @@ from subridge.figures.drawing.style import (
     number,
     panel_letters,
     panels,
-    shades,
+    size_scale,
 )
 from subridge.figures.drawing.subsets import add_predictor
 from subridge.results.schemas import mean_and_error, require_variables
@@ -202,7 +200,7 @@ def plot_reduced_curves(data: xr.Dataset) -> Figure:
     noise = noise_of(data)
     row = "reduced_ridge" if data.sizes["reduced_ridge"] > 1 else "alignment"
     finite = data.n_members[np.isfinite(data.n_members)]
-    scale = ScalarMappable(LogNorm(2, finite.max()), shades("plasma").with_extremes(under=GREY))
+    scale = size_scale(2, finite.max())
     shape = (data.sizes[row], data.sizes[noise])
     size = (PAGE * min(1, 0.2 + 0.27 * shape[1]), 0.5 + 1.55 * shape[0])
     with panels(size, *shape, sharex=True, sharey="row") as (figure, grid):

@@ -7,7 +7,7 @@ import numpy as np
 import xarray as xr
 from matplotlib.axes import Axes
 from matplotlib.cm import ScalarMappable
-from matplotlib.colors import LogNorm, Normalize
+from matplotlib.colors import Normalize
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
@@ -24,7 +24,7 @@ from subridge.figures.drawing.style import (
     noise_of,
     panel_letters,
     panels,
-    shades,
+    size_scale,
 )
 
 _MOST = 100  # members at the top of the colour scale; larger finite k* share its colour
@@ -39,7 +39,7 @@ def plot_maps(data: xr.Dataset, *, errors: bool) -> Figure:
     """
     n = data.sizes["ridge"]
     columns = data.sizes["alignment"]
-    sizes = _size_scale()
+    sizes = size_scale(1.5, _MOST)
     reduced = ScalarMappable(Normalize(0, data.reduced_risk.max()), mpl.colormaps["viridis"])
     rows = [("optimal_n_members", sizes, ridge) for ridge in range(n)]
     rows += [("reduced_risk", reduced, ridge) for ridge in range(n) if errors]
@@ -61,11 +61,6 @@ def plot_maps(data: xr.Dataset, *, errors: bool) -> Figure:
         ]
         figure.legend(handles=keys, loc="outside upper center", ncols=3, handlelength=1.6)
     return figure
-
-
-def _size_scale() -> ScalarMappable:
-    """Grey for one member, colour for a finite ensemble, white for an infinite one (masked)."""
-    return ScalarMappable(LogNorm(1.5, _MOST), shades("plasma").with_extremes(under=GREY, bad="white"))
 
 
 def _add_map(
@@ -125,7 +120,7 @@ def plot_scaled_phases(data: xr.Dataset) -> Figure:
     Below, risks over the ensemble size.
     """
     colours = {"mean": GREY, "scaled": PALETTE[0]}
-    sizes = _size_scale()
+    sizes = size_scale(1.5, _MOST)
     ratios = ScalarMappable(Normalize(0, 1), mpl.colormaps["viridis"])
     with panels((PAGE, 6.4), 3, 3, framed=True) as (figure, grid):
         *curves, at_size = grid[2]

@@ -14,7 +14,7 @@ from cycler import cycler
 from matplotlib.axes import Axes
 from matplotlib.cm import ScalarMappable
 from matplotlib.colorbar import Colorbar
-from matplotlib.colors import LinearSegmentedColormap
+from matplotlib.colors import LinearSegmentedColormap, LogNorm
 from matplotlib.figure import Figure
 from matplotlib.ticker import EngFormatter, FuncFormatter, LogLocator, NullFormatter
 
@@ -111,6 +111,11 @@ def shades(name: str) -> LinearSegmentedColormap:
     """
     colours = mpl.colormaps[name](np.linspace(0, 0.75, 256))
     return LinearSegmentedColormap.from_list(f"{name}_on_white", colours)
+
+
+def size_scale(low: float, high: float) -> ScalarMappable:
+    """Colours of ensemble sizes between two bounds: grey for one member, white for infinitely many (masked)."""
+    return ScalarMappable(LogNorm(low, high), shades("plasma").with_extremes(under=GREY, bad="white"))
 
 
 def number(value: float) -> str:
