@@ -159,9 +159,9 @@ def of_kind(name: str, value: object, *kinds: type) -> None:
 
 def one_number(name: str, array: FloatArray, most: float = 1e100) -> float:
     """The only number of a checked array; the default limit keeps its square finite."""
-    if array.size != 1 or abs(array.reshape(-1)[0]) > most:
+    if array.size != 1 or abs(array.item()) > most:
         raise ParameterError(f"{name} must be one number of at most {most:g}, got {array.tolist()!r}")
-    return float(array.reshape(-1)[0])
+    return float(array.item())
 
 
 def common_shape(**shapes: tuple[int, ...]) -> tuple[int, ...]:

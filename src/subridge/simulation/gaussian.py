@@ -109,8 +109,7 @@ class GaussianExperiment(Fingerprinted):
             "ensemble.ridge has leading axes; give the sweep as ridges= instead",
             ParameterError,
         )
-        table = np.atleast_2d(self.ensemble.ridge) if self.ridges is None else self.ridges
-        table = table[:, None] if table.ndim == 1 else table
+        table = np.atleast_2d(self.ensemble.ridge) if self.ridges is None else np.atleast_2d(self.ridges.T).T
         k = self.ensemble.n_members
         require(
             table.ndim == 2 and table.size > 0 and table.shape[1] in (1, k),

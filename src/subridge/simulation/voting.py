@@ -65,13 +65,13 @@ def _grouped(
         for r, columns in enumerate(e.plan_of(ensemble, trial).measurements)
     ]
     members.sort(key=lambda member: len(member[-1]))
-    start, sizes = 0, [len(columns) for *_, columns in members]
-    for end in range(1, len(sizes) + 1):
-        if end == len(sizes) or sizes[end] > _PADDED_BY * sizes[start] + _PADDED_ANYWAY:
-            n_parts = -(-(end - start) * bytes_of_member(e, sizes[end - 1]) // member_bytes)
-            for part in np.array_split(np.arange(start, end), min(n_parts, end - start)):
-                yield members[part[0] : part[-1] + 1]
-            start = end
+    while members:
+        longest = _PADDED_BY * len(members[0][-1]) + _PADDED_ANYWAY
+        group = [member for member in members if len(member[-1]) <= longest]
+        members = members[len(group) :]
+        n_parts = -(-len(group) * bytes_of_member(e, len(group[-1][-1])) // member_bytes)
+        for part in np.array_split(np.arange(len(group)), min(n_parts, len(group))):
+            yield group[part[0] : part[-1] + 1]
 
 
 def _vote(
@@ -87,10 +87,9 @@ def _vote(
     rows = orders[places]
     sizes = np.array([len(own) for *_, own in members])
     # Columns of equal length, and factors 1/√N_r that are zero where a column only pads.
-    columns = np.zeros((len(sizes), sizes.max()), dtype=np.int64)
-    for g, (*_, own) in enumerate(members):
-        columns[g, : sizes[g]] = own
     inside = np.arange(sizes.max()) < sizes[:, None]
+    columns = np.zeros(inside.shape, dtype=np.int64)
+    columns[inside] = np.concatenate([own for *_, own in members])
     scales = like(np.where(inside, 1 / np.sqrt(sizes)[:, None], 0.0), test)[:, None, :]
     F = gathered(features, rows, columns) * scales
     F_test = gathered(test, np.arange(len(e.test_labels))[None, :], columns) * scales
