@@ -5,6 +5,7 @@ from typing import Any
 import matplotlib as mpl
 import numpy as np
 import xarray as xr
+from matplotlib.artist import setp
 from matplotlib.axes import Axes
 from matplotlib.cm import ScalarMappable
 from matplotlib.colors import BoundaryNorm, ListedColormap, LogNorm, Normalize, TwoSlopeNorm
@@ -103,8 +104,7 @@ def plot_nearly_best_sizes(data: xr.Dataset) -> Figure:
                 _add_map(axes, one[name], _sizes_scale(data), title, fontsize=7.5)
             _add_map(row[3], one.best_error, errors, "error at $k^*$", fontsize=7.5)
             row[0].set_ylabel(f"λ = {ridge:g}\nreadout noise η")
-        for axes in grid[-1, :4]:
-            axes.set_xlabel("P")
+        setp(grid[-1, :4], xlabel="P")
         _add_sizes_bar(figure, grid[:, :3], data, "members k", "bottom")
         figure.colorbar(errors, ax=grid[:, 3], label="error", location="bottom", aspect=10)
         _add_difference(figure, grid[:, 4], data)
@@ -120,8 +120,7 @@ def _add_difference(figure: Figure, column: Any, data: xr.Dataset) -> None:
     _add_map(first, difference, scale, f"λ = {data.ridge[-1]:g} less λ = {data.ridge[0]:g}", fontsize=7.5)
     first.set_xlabel("P")
     first.tick_params(labelbottom=True)
-    for axes in others:
-        axes.set_visible(False)
+    setp(others, visible=False)
     end = float(f"{0.7 * reach:.0e}")  # three ticks of few digits: more would overlap
     ticks = {-end: f"{-end:g}", 0: "0", end: f"{end:+g}"}
     colour_bar(figure, scale, column, "difference", ticks, location="bottom", aspect=10)

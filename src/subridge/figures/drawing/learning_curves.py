@@ -139,15 +139,14 @@ def plot_ridges(data: xr.Dataset) -> Figure:
         if "infinite_theory" in data:
             keys.append(Line2D([], [], color="0.3", label="theory, M → ∞", **dashes))
             inset = axes.inset_axes((0.59, 0.35, 0.4, 0.06))
-            left = 0.0
-            for fraction, colour in zip(data.subset_fraction.values, PALETTE[3:], strict=False):
-                inset.barh(0, fraction, left=left, color=colour, height=1, edgecolor="white", linewidth=0.5)
-                inset.text(left + fraction / 2, 0, f"{fraction:g}", ha="center", va="center", fontsize=5.5)
-                left += fraction
+            nu = data.subset_fraction.values
+            bars = inset.barh(
+                0, nu, left=nu.cumsum() - nu, color=PALETTE[3:], height=1, edgecolor="white", linewidth=0.5
+            )
+            inset.bar_label(bars, fmt="{:g}", label_type="center", fontsize=5.5)
             inset.set(xlim=(0, 1), ylim=(-0.5, 0.5), xticks=[], yticks=[])
             inset.set_title("subsets $\\nu_{rr}$ of the features", fontsize=6.5, pad=2)
-            for side in inset.spines.values():
-                side.set(visible=True, color=GREY, linewidth=0.6)
+            inset.spines[:].set(visible=True, color=GREY, linewidth=0.6)
         axes.legend(handles=keys, loc="upper right", handlelength=1.6)
     return figure
 

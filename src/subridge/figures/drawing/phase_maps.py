@@ -5,6 +5,7 @@ from typing import Any
 import matplotlib as mpl
 import numpy as np
 import xarray as xr
+from matplotlib.artist import setp
 from matplotlib.axes import Axes
 from matplotlib.cm import ScalarMappable
 from matplotlib.colors import Normalize
@@ -147,7 +148,6 @@ def plot_scaled_phases(data: xr.Dataset) -> Figure:
         at_size.legend(loc="upper left", handlelength=1.8)
         at_size.set(ylabel="$E_g$", ylim=(0, None))
         at_size.set_title("ρ = 0.3, c = 0.6, best λ > 0", fontsize=8)
-        for axes in grid[2]:
-            axes.set(xscale="log", xlabel="ensemble size k")
+        setp(grid[2], xscale="log", xlabel="ensemble size k")
         panel_letters(*grid.ravel())
     return figure

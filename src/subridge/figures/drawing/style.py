@@ -11,6 +11,7 @@ import matplotlib as mpl
 import numpy as np
 import xarray as xr
 from cycler import cycler
+from matplotlib.artist import setp
 from matplotlib.axes import Axes
 from matplotlib.cm import ScalarMappable
 from matplotlib.colorbar import Colorbar
@@ -82,10 +83,8 @@ def panels(
 
 def label_edges(grid: Any, xlabel: str, ylabel: str) -> None:
     """Label the horizontal axes of the lowest row and the vertical axes of the first column."""
-    for axes in grid[-1]:
-        axes.set_xlabel(xlabel)
-    for axes in grid[:, 0]:
-        axes.set_ylabel(ylabel)
+    setp(grid[-1], xlabel=xlabel)
+    setp(grid[:, 0], ylabel=ylabel)
 
 
 def colour_bar(
