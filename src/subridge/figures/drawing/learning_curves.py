@@ -212,8 +212,8 @@ def plot_reduced_curves(data: xr.Dataset) -> Figure:
                 else:
                     axes.plot(one.sample_ratio, curve, color=scale.to_rgba(k), linewidth=1.6 if k == 1 else 0.9)
             axes.set(xscale="log", xlim=(0.01, 5))
-            axes.xaxis.set_minor_locator(LogLocator(subs=(2, 5)))  # all minor ticks of nine panels take seconds
-            axes.xaxis.set_minor_formatter(NullFormatter())
+            # All minor ticks of nine panels take seconds.
+            axes.xaxis.set(minor_locator=LogLocator(subs=(2, 5)), minor_formatter=NullFormatter())
             place = f"ρ = {one.alignment:g}, {NOISE_SYMBOLS[noise]} = {one[noise]:g}"
             axes.set_title(f"{place}, {RIDGE_NAMES[one.reduced_ridge.item()]}", fontsize=8)
         for i, axes in enumerate(grid[:, 0]):

@@ -158,9 +158,9 @@ def log_samples(axes: Axes, n_samples: xr.DataArray) -> None:
     if sizes.size:
         decades = np.log10(sizes.max() / sizes.min())
         digits = (1, 2, 5) if decades < 1.5 else (1, 3) if decades < 2.5 else (1,)
-        axes.xaxis.set_major_locator(LogLocator(subs=digits))
-        axes.xaxis.set_major_formatter(EngFormatter(sep=""))
-        axes.xaxis.set_minor_formatter(NullFormatter())
+        axes.xaxis.set(
+            major_locator=LogLocator(subs=digits), major_formatter=EngFormatter(sep=""), minor_formatter=NullFormatter()
+        )
 
 
 def log_errors(axes: Axes, values: xr.DataArray) -> None:
@@ -169,9 +169,11 @@ def log_errors(axes: Axes, values: xr.DataArray) -> None:
     axes.set_yscale("log")
     if finite.max() < 100 * finite.min():
         few = finite.max() < 10 * finite.min()
-        axes.yaxis.set_major_locator(LogLocator(subs=(1, 2, 3, 4, 6) if few else (1, 2, 5)))
-        axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
-        axes.yaxis.set_minor_formatter(NullFormatter())
+        axes.yaxis.set(
+            major_locator=LogLocator(subs=(1, 2, 3, 4, 6) if few else (1, 2, 5)),
+            major_formatter=FuncFormatter(lambda value, _: f"{value:g}"),
+            minor_formatter=NullFormatter(),
+        )
 
 
 def note(figure: Figure, text: str) -> None:

@@ -83,10 +83,15 @@ def plot_demo(curves: xr.Dataset) -> Figure:
         named_line(axes, "P = M/k", (threshold, 1), (4, -8), color="0.8", zorder=0)
         axes.set(xlabel="training samples P", ylabel="generalization error", ylim=(0, None), xlim=(0, M + 4))
         axes.legend()
-        sizes.set(xlabel="features", yticks=[0, -1], yticklabels=curves.ensemble.values, xlim=(0, M))
+        sizes.set(
+            title="features per member",
+            xlabel="features",
+            xlim=(0, M),
+            yticks=[0, -1],
+            yticklabels=curves.ensemble.values,
+        )
         sizes.spines["left"].set_visible(False)
         sizes.tick_params(left=False)
-        sizes.set_title("features per member")
     return figure
 
 
