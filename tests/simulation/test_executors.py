@@ -255,7 +255,7 @@ def test_tasks_on_a_card_are_large(monkeypatch):
         raise KeyboardInterrupt
 
     monkeypatch.setattr(run_module, "_performed", performed)
-    monkeypatch.setattr(run_module, "device_problem", lambda device: None)
+    monkeypatch.setattr(run_module, "device_problem", lambda device, **_: None)
     monkeypatch.setattr(run_module, "free_memory", lambda device: 2**40)
     for n_trials, block in ((1000, None), (100, None), (1000, 3)):
         with pytest.raises(KeyboardInterrupt):

@@ -21,18 +21,15 @@ class BlockedFactor:
     """``L`` with ``L Lᵀ = A`` for a batch of matrices, and the inverses of its diagonal blocks.
 
     `lower`, shape (batch, n, n), holds L in the lower triangle; what stands above the diagonal blocks is not defined.
-    Each of `inverses` has shape (batch, panel or less, panel or less).
+    The inverses, each of shape (batch, e - j, e - j), are kept by where their blocks begin and end, (j, e).
     """
 
     lower: Array
-    inverses: list[Array]
-    panel: int
+    inverses: dict[tuple[int, int], Array]
 
     def solve_forward(self, rows: Array) -> Array:
         """Solve ``L z = t`` for every row t, shape (batch, n_rows, n), overwritten with the result."""
-        for number, inverse in enumerate(self.inverses):
-            j = number * self.panel
-            e = min(j + self.panel, rows.shape[-1])
+        for (j, e), inverse in self.inverses.items():
             subtract_product(rows[:, :, j:e], rows[:, :, :j], self.lower[:, j:e, :j].mT)
             rows[:, :, j:e] = rows[:, :, j:e] @ inverse.mT
         return rows
@@ -42,12 +39,10 @@ class BlockedFactor:
 
         Row i is zero from entry ``lengths[i]`` on, ascending in i, and so is its solution; blocks beyond are skipped.
         """
-        for number in reversed(range(len(self.inverses))):
-            j = number * self.panel
-            e = min(j + self.panel, rows.shape[-1])
+        for (j, e), inverse in reversed(self.inverses.items()):
             first = 0 if lengths is None else sum(length <= j for length in lengths)
             subtract_product(rows[:, first:, j:e], rows[:, first:, e:], self.lower[:, e:, j:e])
-            rows[:, first:, j:e] = rows[:, first:, j:e] @ self.inverses[number]
+            rows[:, first:, j:e] = rows[:, first:, j:e] @ inverse
         return rows
 
 
@@ -57,25 +52,31 @@ def factor(matrices: Array, panel: int = PANEL) -> BlockedFactor:
     Only the lower triangle is read. A matrix that is not positive definite gives NaN from its failing block on. Nearly
     all of the n³/3 operations are products of shape (n - j) × panel × j.
     """
-    n = matrices.shape[-1]
-    inverses = []
-    for j in range(0, n, panel):
-        e = min(j + panel, n)
+    inverses = {}
+    for j, e in _panels(matrices.shape[-1], panel):
         subtract_product(matrices[:, j:, j:e], matrices[:, j:, :j], matrices[:, j:e, :j].mT)
         block = cholesky_or_nan(matrices[:, j:e, j:e])
         inverse = _inverse(block)
         matrices[:, j:e, j:e] = block
         matrices[:, e:, j:e] = matrices[:, e:, j:e] @ inverse.mT
-        inverses.append(inverse)
-    return BlockedFactor(matrices, inverses, panel)
+        inverses[j, e] = inverse
+    return BlockedFactor(matrices, inverses)
 
 
 def gram_lower(rows: Array, into: Array) -> Array:
     """Add the lower triangle of ``rows @ rowsᵀ`` to `into`, by block rows: half the operations of the full product."""
-    for j in range(0, rows.shape[-2], _BLOCK):
-        e = min(j + _BLOCK, rows.shape[-2])
+    for j, e in _panels(rows.shape[-2], _BLOCK):
         into[:, j:e, :e] += rows[:, j:e, :] @ rows[:, :e, :].mT
     return into
+
+
+def _panels(n: int, length: int) -> list[tuple[int, int]]:
+    """Where each of the panels begins and ends that n rows or columns are cut into.
+
+    >>> _panels(5, 2)
+    [(0, 2), (2, 4), (4, 5)]
+    """
+    return [(j, min(j + length, n)) for j in range(0, n, length)]
 
 
 def subtract_product(base: Array, left: Array, right: Array) -> None:

@@ -127,27 +127,21 @@ def _entries(table: Path) -> dict[str, int]:
     return {words[0]: int(words[1]) for words in lines if len(words) > 1 and words[1].isdigit()}
 
 
-def device_name_problem(device: str) -> str | None:
-    """Say what is wrong with the name of a device, or None; the device need not exist.
+def device_problem(device: str, *, here: bool = True) -> str | None:
+    """Say why a device cannot be used on this machine, or None; one that is not `here` only needs a proper name.
 
     Names are "cpu" (NumPy and LAPACK), "torch" (PyTorch on the CPU), "cuda" and "cuda:<number>".
 
-    >>> print(device_name_problem("abacus"))
+    >>> print(device_problem("abacus"))
     device must be "cpu", "torch", "cuda" or "cuda:<number>", got 'abacus'
-    >>> device_name_problem("cuda:1") is None
+    >>> device_problem("cuda:1", here=False) is None
     True
     """
     kind, _, number = device.partition(":")
-    if device in ("cpu", "torch", "cuda") or (kind == "cuda" and number.isdecimal()):
+    if device not in ("cpu", "torch", "cuda") and not (kind == "cuda" and number.isdecimal()):
+        return f'device must be "cpu", "torch", "cuda" or "cuda:<number>", got {device!r}'
+    if device == "cpu" or not here:
         return None
-    return f'device must be "cpu", "torch", "cuda" or "cuda:<number>", got {device!r}'
-
-
-def device_problem(device: str) -> str | None:
-    """Say why a device cannot be used on this machine, or None."""
-    problem = device_name_problem(device)
-    if device == "cpu" or problem is not None:
-        return problem
     try:
         import torch
     except ImportError:

@@ -86,14 +86,14 @@ def in_precision_of(example: MatrixLike, array: Array) -> Array:
 # -- tables that are not arrays in memory -----------------------------------------------------------
 
 
-def is_of(value: object, module: str, name: str) -> bool:
-    """Whether a value is of a class of a library that need not be installed."""
-    return any(each.__name__ == name and each.__module__.startswith(module) for each in type(value).__mro__)
+def is_of(value: object, module: str, *names: str) -> bool:
+    """Whether a value is of one of these classes of a library that need not be installed."""
+    return any(each.__name__ in names and each.__module__.startswith(module) for each in type(value).__mro__)
 
 
 def is_dask(X: object) -> bool:
     """Whether X is an array or a frame of Dask."""
-    return any(is_of(X, "dask", name) for name in ("Array", "DataFrame", "FrameBase"))
+    return is_of(X, "dask", "Array", "DataFrame", "FrameBase")
 
 
 def is_lazy(X: object) -> bool:
@@ -125,9 +125,7 @@ def is_long(X: Any, y: object = None) -> bool:
 
 def select_rows(array: Array, index: IntArray) -> Array:
     """``array[index]`` for an integer index held in NumPy, on the array's device."""
-    if is_numpy(array):
-        return array[index]
-    return namespace_of(array).take(array, index_on(array, index), axis=0)
+    return array[index] if is_numpy(array) else namespace_of(array).take(array, index_on(array, index), axis=0)
 
 
 def index_on(array: Array, index: IntArray) -> Array:
@@ -137,9 +135,7 @@ def index_on(array: Array, index: IntArray) -> Array:
 
 def take_last(array: Array, index: IntArray) -> Array:
     """``array[..., index]`` for an integer index array, in any library."""
-    if is_numpy(array):
-        return array[..., index]
-    return namespace_of(array).take(array, index_on(array, index), axis=-1)
+    return array[..., index] if is_numpy(array) else namespace_of(array).take(array, index_on(array, index), axis=-1)
 
 
 def scatter_last(array: Array, index: IntArray, size: int) -> Array:

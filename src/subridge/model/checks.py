@@ -9,6 +9,7 @@ import json
 from collections.abc import Iterable, Mapping
 from dataclasses import fields, is_dataclass
 from html import escape
+from types import NoneType
 from typing import Any, Literal, TypeAlias, TypeVar, get_args
 
 import numpy as np
@@ -144,22 +145,23 @@ def items_of(name: str, value: Iterable[Item]) -> list[Item]:
 
 
 def of_kind(name: str, value: object, *kinds: type) -> None:
-    """Refuse anything else in place of an object of this package.
+    """Refuse anything else in place of an object of this package; NoneType among the kinds lets None pass.
 
     >>> of_kind("ensemble", 3, Shown)
     Traceback (most recent call last):
     subridge.model.errors.ParameterError: ensemble must be a Shown, got int
     """
     if not isinstance(value, kinds):
-        words = [f"{'an' if kind.__name__[0] in 'AEIO' else 'a'} {kind.__name__}" for kind in kinds]
+        named = (kind.__name__ for kind in kinds if kind is not NoneType)
+        words = [f"{'an' if each[0] in 'AEIO' else 'a'} {each}" for each in named]
         raise ParameterError(f"{name} must be {' or '.join(words)}, got {type(value).__name__}")
 
 
 def one_number(name: str, array: FloatArray, most: float = 1e100) -> float:
     """The only number of a checked array; the default limit keeps its square finite."""
-    if array.size != 1 or abs(array.reshape(-1)[0]) > most:
+    if array.size != 1 or abs(array.item()) > most:
         raise ParameterError(f"{name} must be one number of at most {most:g}, got {array.tolist()!r}")
-    return float(array.reshape(-1)[0])
+    return float(array.item())
 
 
 def common_shape(**shapes: tuple[int, ...]) -> tuple[int, ...]:

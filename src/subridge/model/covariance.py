@@ -275,7 +275,7 @@ def dense(matrix: ArrayLike) -> Dense:
     >>> sr.covariance.dense([[1.0, 0.5], [0.5, 1.0]]).n_features
     2
     """
-    return Dense(finite_array("covariance", matrix))
+    return Dense(matrix)  # type: ignore[arg-type]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -559,9 +559,7 @@ def from_data(X: ArrayLike, *, centre: bool = True) -> Covariance:
     if truth("centre", centre):
         data = data - data.mean(axis=0)
     rows, M = data.shape
-    if rows < M:
-        return LowRankPlusDiagonal(np.zeros(M), data.T / np.sqrt(rows))
-    return Dense(data.T @ data / rows)
+    return LowRankPlusDiagonal(np.zeros(M), data.T / np.sqrt(rows)) if rows < M else Dense(data.T @ data / rows)
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -463,9 +463,7 @@ class Ensemble(Fingerprinted):
     @property
     def n_members(self) -> int:
         """Number of members, k."""
-        if isinstance(self.subsets, np.ndarray):
-            return int(self.subsets.shape[-1])
-        return self.subsets.n_members
+        return int(self.subsets.shape[-1]) if isinstance(self.subsets, np.ndarray) else self.subsets.n_members
 
     @property
     def plan(self) -> SubsetPlan:

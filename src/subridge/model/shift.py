@@ -1,6 +1,7 @@
 """Test data of another law than the training data: another problem, another mean, features that fail."""
 
 from dataclasses import dataclass
+from types import NoneType
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
@@ -64,12 +65,10 @@ class DeadFeatures(Fingerprinted):
         f = within("probability", probability, 0.0, 1.0)
         if f.ndim > 1:
             raise ParameterError(f"probability must be one number or one per feature, got shape {f.shape}")
-        self._set(probability=f, groups=None)
-        if groups is not None:
-            named = items_of("groups", groups)  # type: ignore[arg-type]
-            if not all(isinstance(each, str | int | float | np.generic) for each in named):
-                raise ParameterError(f"groups must be one number or text per feature, got {groups!r}")
-            self._set(groups=tuple(np.asarray(named).tolist()))
+        named = [] if groups is None else items_of("groups", groups)  # type: ignore[arg-type]
+        if not all(isinstance(each, str | int | float | np.generic) for each in named):
+            raise ParameterError(f"groups must be one number or text per feature, got {groups!r}")
+        self._set(probability=f, groups=None if groups is None else tuple(np.asarray(named).tolist()))
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -109,8 +108,7 @@ class MeanShift(Fingerprinted):
     problem: Problem | None
 
     def __init__(self, mean: ArrayLike, problem: Problem | None = None) -> None:
-        if problem is not None:
-            of_kind("problem", problem, Problem)
+        of_kind("problem", problem, Problem, NoneType)
         self._set(mean=within("mean", mean, -1e100, 1e100), problem=problem)
 
 

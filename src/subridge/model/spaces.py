@@ -32,8 +32,11 @@ def read_spaces(spaces: Spaces, n_features: int, names: Sequence[str] | None = N
     rest = [name for name, value in spaces.items() if value is ... or (isinstance(value, str) and value in words)]
     if len(rest) > 1:
         raise SubsetError(f"only one space can be all the rest, got {listed(rest)}")
-    given = [name for name in spaces if name not in rest]
-    found = {name: read_columns(f"space {name!r}", spaces[name], n_features, names) for name in given}
+    found = {
+        name: read_columns(f"space {name!r}", value, n_features, names)
+        for name, value in spaces.items()
+        if name not in rest
+    }
     for name in rest:  # what the others leave
         left = np.isin(np.arange(n_features), np.concatenate([[], *found.values()]), invert=True)
         found[name] = feature_indices(f"space {name!r} (all the rest)", left, n_features)

@@ -203,13 +203,11 @@ class Dirichlet(NamedStrategy):
         ParameterError
             If the spread is so large that no member is left with features.
         """
-        shape: tuple[int, ...] = (self.n_members,)
-        if size is not None:
-            shape = (positive_integer("size", size, MOST_FEATURES // self.n_members), *shape)
+        shape = () if size is None else (positive_integer("size", size, MOST_FEATURES // self.n_members),)
         if self.fraction_spread < 1e-8:  # below any rounding to whole features; its inverse square overflows
-            return np.full(shape, 1 / self.n_members)
+            return np.full((*shape, self.n_members), 1 / self.n_members)
         concentration = np.full(self.n_members, self.fraction_spread**-2)  # (σk)⁻², sec. C (HomHetEnsemblingSection)
-        fractions = stream(seed).dirichlet(concentration, shape[:-1])
+        fractions = stream(seed).dirichlet(concentration, shape)
         if not (abs(fractions.sum(axis=-1) - 1) < 1e-6).all():  # all shares underflow to zero, or are NaN
             raise ParameterError(f"fraction_spread={self.fraction_spread:g} leaves no member with features; lower it")
         return fractions

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 import pandas
@@ -95,11 +96,9 @@ def make_classification(
     *,
     ridges: ArrayLike | None = None,
     test_draws: int = 1,
-    seed: Seed = 0,
-    device: str = "cpu",
-    dtype: str = "float64",
+    **settings: Any,
 ) -> ClassificationExperiment:
-    """Turn the arguments of `simulate_classification` into an experiment."""
+    """Turn the arguments of `simulate_classification` into an experiment; `settings` are further fields of it."""
     X, X_test = _matrix("X", data[0]), _matrix("X_test", data[2])
     require(X.shape[1] == X_test.shape[1], f"X_test has {X_test.shape[1]} features but X has {X.shape[1]}")
     classes, labels = np.unique(_labels("y", data[1], X), return_inverse=True)
@@ -145,9 +144,7 @@ def make_classification(
         n_samples=ascending_integers("n_samples", n_samples),
         n_trials=positive_integer("n_trials", n_trials, MOST_TRIALS),
         test_draws=positive_integer("test_draws", test_draws),
-        seed=seed,
-        device=device,
-        dtype=dtype,
+        **settings,
     )
 
 

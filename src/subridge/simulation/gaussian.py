@@ -64,13 +64,11 @@ class GaussianExperiment(Fingerprinted):
                 f"label_noise must be a scalar to simulate, got shape {self.problem.label_noise.shape}"
             )
         f = self.ensemble.row_fractions
-        if f is not None:
-            own = np.diagonal(f)
-            if (abs(np.triu(f - np.outer(own, own), 1)) > 1e-9).any():
-                raise ParameterError(
-                    "simulate draws the rows of each member independently, so that overlaps are products of fractions; "
-                    f"give the {len(f)} fractions as row_fractions, without overlaps"
-                )
+        if f is not None and (abs(np.triu(f - np.outer(f.diagonal(), f.diagonal()), 1)) > 1e-9).any():
+            raise ParameterError(
+                "simulate draws the rows of each member independently, so that overlaps are products of fractions; "
+                f"give the {len(f)} fractions as row_fractions, without overlaps"
+            )
         require(
             self.ridge_table.min() >= 0,
             f"ridge must be at least 0 to train, got {self.ridge_table.min():g}",
@@ -111,8 +109,7 @@ class GaussianExperiment(Fingerprinted):
             "ensemble.ridge has leading axes; give the sweep as ridges= instead",
             ParameterError,
         )
-        table = np.atleast_2d(self.ensemble.ridge) if self.ridges is None else self.ridges
-        table = table[:, None] if table.ndim == 1 else table
+        table = np.atleast_2d(self.ensemble.ridge) if self.ridges is None else np.atleast_2d(self.ridges.T).T
         k = self.ensemble.n_members
         require(
             table.ndim == 2 and table.size > 0 and table.shape[1] in (1, k),

@@ -13,7 +13,7 @@ import numpy as np
 import xarray as xr
 
 from subridge import __version__
-from subridge.arrays.machine import blas_threads, device_name_problem, device_problem, free_memory
+from subridge.arrays.machine import blas_threads, device_problem, free_memory
 from subridge.model.checks import of_kind, positive_integer, refuse_beyond_memory, truth
 from subridge.model.errors import (
     BudgetError,
@@ -124,8 +124,7 @@ class Run:
             )
         if self.store is not None:
             place_of(self.store)  # refuses addresses
-        problem = device_problem(self.device) if self._is_here else device_name_problem(self.device)
-        if problem is not None:
+        if (problem := device_problem(self.device, here=self._is_here)) is not None:
             raise DeviceError(problem)
 
     @property
@@ -201,9 +200,7 @@ class Job:
         device = self.experiment.device
         if (problem := device_problem(device)) is not None:
             raise DeviceError(problem)
-        if self.memory is not None:
-            return self.memory
-        return free_memory(device) // 2
+        return free_memory(device) // 2 if self.memory is None else self.memory
 
 
 def conduct(engine: Engine, experiment: Any, run: Run, *, progress: bool) -> xr.Dataset:
@@ -228,6 +225,7 @@ def conduct(engine: Engine, experiment: Any, run: Run, *, progress: bool) -> xr.
     usual = -(-n_trials // _TASKS) if experiment.device == "cpu" else _TRIALS_ON_A_CARD
     block = min(run.block or usual, n_trials)
     store = None
+    kept = "nothing is kept; with Run(store=), or --store, finished tasks would be"
     if run.store is not None:
         # The fingerprint of a single trial: a store may have fewer trials, or more, of which common ones are equal.
         store = TaskStore(
@@ -238,6 +236,10 @@ def conduct(engine: Engine, experiment: Any, run: Run, *, progress: bool) -> xr.
             "same to resume",
         )
         block = store.block
+        kept = (
+            f"finished tasks are kept in {store.path}; the same call goes on with the others (with subridge simulate: "
+            "add --resume)"
+        )
     left = dict.fromkeys(range(n_trials)[start : start + block] for start in range(0, n_trials, block))
     n_tasks = len(left)
     arrays = {str(name): np.full(each.shape, np.nan) for name, each in layout.items()}
@@ -264,12 +266,6 @@ def conduct(engine: Engine, experiment: Any, run: Run, *, progress: bool) -> xr.
     if store is not None:
         read(store)
     bar = ProgressBar("trials", n_tasks, truth("progress", progress) and bool(left), n_tasks - len(left))
-    kept = "nothing is kept; with Run(store=), or --store, finished tasks would be"
-    if store is not None:
-        kept = (
-            f"finished tasks are kept in {store.path}; the same call goes on with the others (with subridge simulate: "
-            "add --resume)"
-        )
     lasts = run._is_serial and engine.bytes_needed(experiment) >= _LARGE
     watch = ended_by_interruption(f"interrupted: {kept}") if lasts else nullcontext()
     try:

@@ -25,9 +25,8 @@ def run_trials(e: GaussianExperiment, trials: list[int], batch_size: int) -> dic
     runs = [trials]
     if batch_size > 1 and "subsets" in e.redraw:  # a batch needs subsets of the same sizes
         runs = [list(group) for _, group in groupby(trials, lambda trial: tuple(e.plan_of(trial).subset_sizes))]
-    training_sets = {0: e.n_samples}
-    if not e.nested:  # every size has its own streams, whatever the others are, and is a curve of one point
-        training_sets = {P: (P,) for P in e.n_samples}
+    # Unless they are nested every size has its own streams, whatever the others are, and is a curve of one point.
+    training_sets = {0: e.n_samples} if e.nested else {P: (P,) for P in e.n_samples}
     parts = []
     for batch in (part.tolist() for run in runs for part in np.array_split(run, -(-len(run) // batch_size))):
         curves = [

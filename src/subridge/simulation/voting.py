@@ -29,11 +29,11 @@ def run_trials(e: ClassificationExperiment, trials: list[int], batches: tuple[in
     n_trials, member_bytes = batches
     example = empty_on((1,), e.device, e.dtype)
     tables = [like(array, example) for array in (e.features, e.test_features, np.eye(len(e.classes))[e.labels])]
-    parts = []
-    for part in np.array_split(np.array(trials), -(-len(trials) // n_trials)):
-        shares = [_wrong_shares(e, tables, part, place, member_bytes) for place in range(len(e.strategies))]
-        parts.append(np.stack(shares, axis=1))
-    return {"misclassification": np.concatenate(parts)}
+    shares = [
+        np.stack([_wrong_shares(e, tables, part, place, member_bytes) for place in range(len(e.strategies))], axis=1)
+        for part in np.array_split(np.array(trials), -(-len(trials) // n_trials))
+    ]
+    return {"misclassification": np.concatenate(shares)}
 
 
 def _wrong_shares(
@@ -65,13 +65,13 @@ def _grouped(
         for r, columns in enumerate(e.plan_of(ensemble, trial).measurements)
     ]
     members.sort(key=lambda member: len(member[-1]))
-    start, sizes = 0, [len(columns) for *_, columns in members]
-    for end in range(1, len(sizes) + 1):
-        if end == len(sizes) or sizes[end] > _PADDED_BY * sizes[start] + _PADDED_ANYWAY:
-            n_parts = -(-(end - start) * bytes_of_member(e, sizes[end - 1]) // member_bytes)
-            for part in np.array_split(np.arange(start, end), min(n_parts, end - start)):
-                yield members[part[0] : part[-1] + 1]
-            start = end
+    while members:
+        longest = _PADDED_BY * len(members[0][-1]) + _PADDED_ANYWAY
+        group = [member for member in members if len(member[-1]) <= longest]
+        members = members[len(group) :]
+        n_parts = -(-len(group) * bytes_of_member(e, len(group[-1][-1])) // member_bytes)
+        for part in np.array_split(np.arange(len(group)), min(n_parts, len(group))):
+            yield group[part[0] : part[-1] + 1]
 
 
 def _vote(
@@ -87,10 +87,9 @@ def _vote(
     rows = orders[places]
     sizes = np.array([len(own) for *_, own in members])
     # Columns of equal length, and factors 1/√N_r that are zero where a column only pads.
-    columns = np.zeros((len(sizes), sizes.max()), dtype=np.int64)
-    for g, (*_, own) in enumerate(members):
-        columns[g, : sizes[g]] = own
     inside = np.arange(sizes.max()) < sizes[:, None]
+    columns = np.zeros(inside.shape, dtype=np.int64)
+    columns[inside] = np.concatenate([own for *_, own in members])
     scales = like(np.where(inside, 1 / np.sqrt(sizes)[:, None], 0.0), test)[:, None, :]
     F = gathered(features, rows, columns) * scales
     F_test = gathered(test, np.arange(len(e.test_labels))[None, :], columns) * scales

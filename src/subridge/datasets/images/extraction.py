@@ -7,8 +7,9 @@ import shutil
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
-from importlib.metadata import PackageNotFoundError, version
+from importlib.metadata import distributions
 from pathlib import Path
+from types import NoneType
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -66,9 +67,8 @@ def read_folder(root: str | Path) -> Pictures:
     if not os.path.isdir(root):  # no error for too long a name
         raise DataError(f"{root} is not a folder of images")
     tests = [root / name for name in ("val", "test", "validation") if (root / name).is_dir()]
-    parts = {root: False}
-    if tests and (root / "train").is_dir():
-        parts = {root / "train": False, tests[0]: True}
+    is_split = tests and (root / "train").is_dir()
+    parts = {root / "train": False, tests[0]: True} if is_split else {root: False}
     found = []
     for part, is_test in parts.items():
         for folder in sorted(filter(Path.is_dir, part.iterdir())):
@@ -185,8 +185,7 @@ def extract_folder(
     place = place_of(out)
     of_kind("name", name, str)
     of_kind("device", device, str)
-    if weights is not None:
-        of_kind("weights", weights, str, Path)
+    of_kind("weights", weights, str, Path, NoneType)
     size = None if size is None else positive_integer("size", size, _MOST_PIXELS)
     truth("skip_unreadable", skip_unreadable)
     pictures = read_folder(images)
@@ -210,15 +209,13 @@ def extract(pictures: Pictures, out: Path, extraction: Extraction, *, skip_unrea
     places = range(len(pictures.labels))
     batches = [places[start : start + _BATCH] for start in places[::_BATCH]]
     done = dict(tasks.sound(batches, ("features", "usable")))
+    skipped = (DataError,) if skip_unreadable else ()
     with ProgressBar("images", len(batches), completed=len(done)) as bar:
         for batch in [batch for batch in batches if batch not in done]:
             prepared = {}
             for row, place in enumerate(batch):
-                try:
+                with suppress(*skipped):
                     prepared[row] = extraction.preprocessing(pictures.open(place))
-                except DataError:
-                    if not skip_unreadable:
-                        raise
             usable = np.isin(range(len(batch)), list(prepared)).astype(np.uint8)
             features = np.full((len(batch), seen_by.n_features), np.nan, dtype=np.float32)
             if prepared:
@@ -226,19 +223,14 @@ def extract(pictures: Pictures, out: Path, extraction: Extraction, *, skip_unrea
             done[batch] = {"features": features, "usable": usable}
             tasks.write(batch, done[batch])
             bar.move(1)
-    versions = {}
-    for package in _PACKAGES:
-        with suppress(PackageNotFoundError):
-            versions[package] = version(package)
     attributes = extraction.describe() | {
         "class_names": pictures.class_names,
         "images": pictures.identity,
-        "versions": versions,
+        "versions": {package: each.version for package in _PACKAGES for each in distributions(name=package)},
         "fingerprint": identity,
     }
     arrays = {
-        "features": np.concatenate([done[batch]["features"] for batch in batches]),
-        "usable": np.concatenate([done[batch]["usable"] for batch in batches]),
+        **{name: np.concatenate([done[batch][name] for batch in batches]) for name in ("features", "usable")},
         "labels": pictures.labels,
         "is_test": pictures.is_test.astype(np.uint8),
     }

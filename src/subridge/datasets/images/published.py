@@ -85,12 +85,10 @@ def read_cifar10_sheets(folder: Path, part: Part) -> tuple[Pixels, IntArray]:
     from PIL import Image
 
     sheets = ["test_batch"] if part == "test" else [f"data_batch_{number}" for number in range(1, 6)]
-    rows = []
-    for sheet in sheets:
-        with Image.open(find_file(folder, f"{sheet}.png")) as picture:
-            rows.append(np.asarray(picture.convert("RGB"), dtype=np.uint8).reshape(-1, 32, 32, 3))
+    pictures = [Image.open(find_file(folder, f"{sheet}.png")).convert("RGB") for sheet in sheets]
+    rows = np.concatenate([np.asarray(picture, dtype=np.uint8) for picture in pictures])
     # The file names are misspelt where they are published.
-    return np.concatenate(rows), np.array(json.loads(find_file(folder, f"{part}_lables.json").read_text()))
+    return rows.reshape(-1, 32, 32, 3), np.array(json.loads(find_file(folder, f"{part}_lables.json").read_text()))
 
 
 def read_fashion_mnist(folder: Path, part: Part) -> tuple[Pixels, IntArray]:

@@ -5,6 +5,7 @@ from typing import Any
 import matplotlib as mpl
 import numpy as np
 import xarray as xr
+from matplotlib.artist import setp
 from matplotlib.axes import Axes
 from matplotlib.cm import ScalarMappable
 from matplotlib.colors import BoundaryNorm, ListedColormap, LogNorm, Normalize, TwoSlopeNorm
@@ -22,6 +23,7 @@ from subridge.figures.drawing.style import (
     panel_letters,
     panels,
     shades,
+    size_scale,
 )
 from subridge.results.schemas import mean_and_error
 
@@ -45,9 +47,9 @@ def plot_subsets(data: xr.Dataset, *, spread: bool) -> Figure:
             for k, colour in coloured(data.n_members.values):
                 one = shares.sel(ridge=ridges[i], n_members=k)
                 mean = one.mean("trial")
-                error = one.std("trial", ddof=1)
                 axes.plot(one.n_samples, mean, color=colour, marker="o", markersize=2, linewidth=1.1, label=f"k = {k}")
                 if spread:
+                    error = one.std("trial", ddof=1)
                     axes.fill_between(one.n_samples, mean - error, mean + error, color=colour, alpha=0.2, linewidth=0)
                 axes.axvline(data.n_features // k, color=colour, linewidth=0.6, linestyle=":", zorder=0)
             axes.set(title=f"{STRATEGY_NAMES[strategy]}, λ = {ridges[i]:g}", ylim=(0, None))
@@ -63,14 +65,13 @@ def plot_noise(data: xr.Dataset) -> Figure:
     noises = [eta for eta in (0.0, 0.3, 0.6, 1.0) if np.isclose(data.readout_noise, eta).any()]
     most = int(data.n_members.max())
     rows = data.sizes["ridge"]
-    colours = ScalarMappable(LogNorm(2, max(3, most)), shades("plasma"))
+    colours = size_scale(2, max(3, most))
     with panels((PAGE, 0.7 + 1.75 * rows), rows, len(noises), sharex=True, sharey=True, named=data) as (figure, grid):
         for row, ridge in zip(grid, data.ridge.values, strict=True):
             for axes, eta in zip(row, noises, strict=True):
                 mean = data.misclassification.sel(ridge=ridge).sel(readout_noise=eta, method="nearest").mean("trial")
                 for k in data.n_members.values:
-                    colour = GREY if k == 1 else colours.to_rgba(k)
-                    axes.plot(data.n_samples, mean.sel(n_members=k), color=colour, linewidth=1)
+                    axes.plot(data.n_samples, mean.sel(n_members=k), color=colours.to_rgba(k), linewidth=1)
                 axes.set_title(f"η = {eta:g}, λ = {ridge:g}", fontsize=8)
                 log_samples(axes, data.n_samples)
         label_edges(grid, "training samples P", "test error")
@@ -84,8 +85,7 @@ def plot_best_sizes(data: xr.Dataset) -> Figure:
     """Fig. 4f: k* over P and η, at both ridges."""
     with panels((PAGE, 2.6), 1, data.sizes["ridge"], sharey=True, framed=True, named=data) as (figure, grid):
         for axes, ridge in zip(grid[0], data.ridge.values, strict=True):
-            _add_map(axes, data.optimal_n_members.sel(ridge=ridge), _sizes_scale(data))
-            axes.set_title(f"λ = {ridge:g}")
+            _add_map(axes, data.optimal_n_members.sel(ridge=ridge), _sizes_scale(data), f"λ = {ridge:g}")
         label_edges(grid, "training samples P", "readout noise η")
         _add_sizes_bar(figure, grid, data, "best ensemble size $k^*$", "right")
     return figure
@@ -101,13 +101,10 @@ def plot_nearly_best_sizes(data: xr.Dataset) -> Figure:
         for row, ridge in zip(grid, data.ridge.values, strict=True):
             one = data.sel(ridge=ridge)
             for axes, (name, title) in zip(row, names.items(), strict=False):
-                _add_map(axes, one[name], _sizes_scale(data))
-                axes.set_title(title, fontsize=7.5)
-            _add_map(row[3], one.best_error, errors)
-            row[3].set_title("error at $k^*$", fontsize=7.5)
+                _add_map(axes, one[name], _sizes_scale(data), title, fontsize=7.5)
+            _add_map(row[3], one.best_error, errors, "error at $k^*$", fontsize=7.5)
             row[0].set_ylabel(f"λ = {ridge:g}\nreadout noise η")
-        for axes in grid[-1, :4]:
-            axes.set_xlabel("P")
+        setp(grid[-1, :4], xlabel="P")
         _add_sizes_bar(figure, grid[:, :3], data, "members k", "bottom")
         figure.colorbar(errors, ax=grid[:, 3], label="error", location="bottom", aspect=10)
         _add_difference(figure, grid[:, 4], data)
@@ -120,12 +117,10 @@ def _add_difference(figure: Figure, column: Any, data: xr.Dataset) -> None:
     difference = data.best_error.isel(ridge=-1) - data.best_error.isel(ridge=0)
     reach = max(abs(difference).max().item(), 1e-6)
     scale = ScalarMappable(TwoSlopeNorm(0, -reach, reach), mpl.colormaps["RdBu_r"])
-    _add_map(first, difference, scale)
-    first.set_title(f"λ = {data.ridge[-1]:g} less λ = {data.ridge[0]:g}", fontsize=7.5)
+    _add_map(first, difference, scale, f"λ = {data.ridge[-1]:g} less λ = {data.ridge[0]:g}", fontsize=7.5)
     first.set_xlabel("P")
     first.tick_params(labelbottom=True)
-    for axes in others:
-        axes.set_visible(False)
+    setp(others, visible=False)
     end = float(f"{0.7 * reach:.0e}")  # three ticks of few digits: more would overlap
     ticks = {-end: f"{-end:g}", 0: "0", end: f"{end:+g}"}
     colour_bar(figure, scale, column, "difference", ticks, location="bottom", aspect=10)
@@ -148,7 +143,7 @@ def _add_sizes_bar(figure: Figure, grid: Any, data: xr.Dataset, label: str, loca
     bar.ax.tick_params(labelsize=6, length=0)
 
 
-def _add_map(axes: Axes, values: xr.DataArray, scale: ScalarMappable) -> None:
+def _add_map(axes: Axes, values: xr.DataArray, scale: ScalarMappable, title: str, *, fontsize: float = 9) -> None:
     """A map over P (logarithmic) and η."""
     P, eta = values.n_samples.values, values.readout_noise.values
     height = np.concatenate([eta[:1], (eta[1:] + eta[:-1]) / 2, eta[-1:]])
@@ -158,6 +153,7 @@ def _add_map(axes: Axes, values: xr.DataArray, scale: ScalarMappable) -> None:
     axes.pcolormesh(width, height, table, cmap=scale.cmap, norm=norm, rasterized=True)
     log_samples(axes, values.n_samples)
     axes.set_xlim(P[0], P[-1])
+    axes.set_title(title, fontsize=fontsize)
 
 
 def plot_statistics(data: xr.Dataset) -> Figure:

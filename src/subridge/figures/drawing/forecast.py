@@ -7,7 +7,7 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 from matplotlib.ticker import PercentFormatter
 
-from subridge.figures.drawing.style import COLUMN, GREY, PALETTE, coloured, log_samples, name_line, note, panels
+from subridge.figures.drawing.style import COLUMN, GREY, PALETTE, coloured, log_samples, named_line, note, panels
 from subridge.model.errors import counted
 from subridge.results.numbers import plain
 from subridge.results.schemas import require_variables
@@ -53,9 +53,8 @@ def plot_forecast(curves: xr.Dataset) -> Figure:
                 one = one.isel(n_samples=np.isfinite(one.n_samples) & np.isfinite(one[variable])).sortby("n_samples")
                 sizes = one.n_samples
                 values = one[variable]
-                lower = one[f"{variable}_lower"]
-                upper = one[f"{variable}_upper"]
-                axes.fill_between(sizes, lower, upper, color=colour, alpha=0.15, linewidth=0)
+                interval = one[f"{variable}_lower"], one[f"{variable}_upper"]
+                axes.fill_between(sizes, *interval, color=colour, alpha=0.15, linewidth=0)
                 axes.plot(sizes, values, color=colour, marker="o" if len(sizes) < 25 else None, label=name)
                 if variable == "prediction_error":  # hollow: the best ridge may be smaller than the pilot can judge
                     axes.plot(
@@ -66,8 +65,7 @@ def plot_forecast(curves: xr.Dataset) -> Figure:
                         linestyle="none",
                         markerfacecolor="white",
                     )
-            axes.axvline(n_pilot, color="0.8", linewidth=0.8, zorder=0)
-            name_line(axes, "pilot", (n_pilot, 0), (3, 3))
+            named_line(axes, "pilot", (n_pilot, 0), (3, 3), color="0.8", zorder=0)
             axes.set(xlabel="training samples", ylabel=curves[variable].attrs["long_name"])
             log_samples(axes, curves.n_samples)
             if variable != "prediction_error":
@@ -135,8 +133,7 @@ def plot_advice(table: xr.Dataset) -> Figure:
             axes.errorbar(value, -height, xerr=bars, fmt="o", color=colour, capsize=2, markerfacecolor=face)
             labels[-height] = f"{name}, λ = {plain(float(row.ridge), 2)}"
         value = float(table.sel(candidate=single).prediction_error)
-        axes.axvline(value, color=PALETTE[1], linewidth=0.8, linestyle=":")
-        name_line(axes, single, (value, 1), (0, 3))
+        named_line(axes, single, (value, 1), (0, 3), color=PALETTE[1], linestyle=":")
         axes.set_yticks(list(labels), list(labels.values()))
         size = counted(round(table.attrs["n_samples"]), "sample")
         axes.set(xlabel=f"forecast squared error with {size}, {table.attrs['level']:.0%} intervals")

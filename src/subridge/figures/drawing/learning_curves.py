@@ -5,8 +5,6 @@ from typing import Any
 import numpy as np
 import xarray as xr
 from matplotlib.axes import Axes
-from matplotlib.cm import ScalarMappable
-from matplotlib.colors import LogNorm
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import LogLocator, NullFormatter
@@ -17,6 +15,7 @@ from subridge.figures.drawing.style import (
     NOISE_SYMBOLS,
     PAGE,
     PALETTE,
+    RIDGE_NAMES,
     colour_bar,
     coloured,
     journal,
@@ -26,7 +25,7 @@ from subridge.figures.drawing.style import (
     number,
     panel_letters,
     panels,
-    shades,
+    size_scale,
 )
 from subridge.figures.drawing.subsets import add_predictor
 from subridge.results.schemas import mean_and_error, require_variables
@@ -134,23 +133,21 @@ def plot_ridges(data: xr.Dataset) -> Figure:
         for threshold in np.unique(data.subset_fraction.values):
             axes.axvline(threshold, color="0.85", linewidth=0.7, zorder=0)
         axes.set(yscale="log", xlim=(0, 1.02), xlabel="sample ratio α = P/M", ylabel="generalization error $E_g$")
-        handles, labels = axes.get_legend_handles_labels()
-        handles.append(Line2D([], [], color="0.3", linewidth=1.1))
-        labels.append("theory")
+        keys = axes.get_legend_handles_labels()[0]
+        at_size = f"theory, M = {M}" if "infinite_theory" in data else "theory"
+        keys.append(Line2D([], [], color="0.3", linewidth=1.1, label=at_size))
         if "infinite_theory" in data:
-            handles.append(Line2D([], [], color="0.3", **dashes))
-            labels[-1:] = [f"theory, M = {M}", "theory, M → ∞"]
+            keys.append(Line2D([], [], color="0.3", label="theory, M → ∞", **dashes))
             inset = axes.inset_axes((0.59, 0.35, 0.4, 0.06))
-            left = 0.0
-            for fraction, colour in zip(data.subset_fraction.values, PALETTE[3:], strict=False):
-                inset.barh(0, fraction, left=left, color=colour, height=1, edgecolor="white", linewidth=0.5)
-                inset.text(left + fraction / 2, 0, f"{fraction:g}", ha="center", va="center", fontsize=5.5)
-                left += fraction
+            nu = data.subset_fraction.values
+            bars = inset.barh(
+                0, nu, left=nu.cumsum() - nu, color=PALETTE[3:], height=1, edgecolor="white", linewidth=0.5
+            )
+            inset.bar_label(bars, fmt="{:g}", label_type="center", fontsize=5.5)
             inset.set(xlim=(0, 1), ylim=(-0.5, 0.5), xticks=[], yticks=[])
             inset.set_title("subsets $\\nu_{rr}$ of the features", fontsize=6.5, pad=2)
-            for side in inset.spines.values():
-                side.set(visible=True, color=GREY, linewidth=0.6)
-        axes.legend(handles, labels, loc="upper right", handlelength=1.6)
+            inset.spines[:].set(visible=True, color=GREY, linewidth=0.6)
+        axes.legend(handles=keys, loc="upper right", handlelength=1.6)
     return figure
 
 
@@ -202,7 +199,7 @@ def plot_reduced_curves(data: xr.Dataset) -> Figure:
     noise = noise_of(data)
     row = "reduced_ridge" if data.sizes["reduced_ridge"] > 1 else "alignment"
     finite = data.n_members[np.isfinite(data.n_members)]
-    scale = ScalarMappable(LogNorm(2, finite.max()), shades("plasma"))
+    scale = size_scale(2, finite.max())
     shape = (data.sizes[row], data.sizes[noise])
     size = (PAGE * min(1, 0.2 + 0.27 * shape[1]), 0.5 + 1.55 * shape[0])
     with panels(size, *shape, sharex=True, sharey="row") as (figure, grid):
@@ -213,13 +210,12 @@ def plot_reduced_curves(data: xr.Dataset) -> Figure:
                 if np.isinf(k):
                     axes.plot(one.sample_ratio, curve, color="black", linestyle="--", zorder=3)
                 else:
-                    colour = GREY if k == 1 else scale.to_rgba(k)
-                    axes.plot(one.sample_ratio, curve, color=colour, linewidth=1.6 if k == 1 else 0.9)
+                    axes.plot(one.sample_ratio, curve, color=scale.to_rgba(k), linewidth=1.6 if k == 1 else 0.9)
             axes.set(xscale="log", xlim=(0.01, 5))
-            axes.xaxis.set_minor_locator(LogLocator(subs=(2, 5)))  # all minor ticks of nine panels take seconds
-            axes.xaxis.set_minor_formatter(NullFormatter())
-            ridge = "λ = 0" if one.reduced_ridge == "0" else "λ = λ*"
-            axes.set_title(f"ρ = {one.alignment:g}, {NOISE_SYMBOLS[noise]} = {one[noise]:g}, {ridge}", fontsize=8)
+            # All minor ticks of nine panels take seconds.
+            axes.xaxis.set(minor_locator=LogLocator(subs=(2, 5)), minor_formatter=NullFormatter())
+            place = f"ρ = {one.alignment:g}, {NOISE_SYMBOLS[noise]} = {one[noise]:g}"
+            axes.set_title(f"{place}, {RIDGE_NAMES[one.reduced_ridge.item()]}", fontsize=8)
         for i, axes in enumerate(grid[:, 0]):
             highest = data.reduced_risk.isel({row: i}).max()
             axes.set_ylim(0, 2.2 if highest > 1.15 else 1.15)  # divergences are cut, bounded curves fill their panel

@@ -5,9 +5,10 @@ from typing import Any
 import matplotlib as mpl
 import numpy as np
 import xarray as xr
+from matplotlib.artist import setp
 from matplotlib.axes import Axes
 from matplotlib.cm import ScalarMappable
-from matplotlib.colors import LogNorm, Normalize
+from matplotlib.colors import Normalize
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
@@ -18,12 +19,13 @@ from subridge.figures.drawing.style import (
     NOISE_SYMBOLS,
     PAGE,
     PALETTE,
+    RIDGE_NAMES,
     colour_bar,
     label_edges,
     noise_of,
     panel_letters,
     panels,
-    shades,
+    size_scale,
 )
 
 _MOST = 100  # members at the top of the colour scale; larger finite k* share its colour
@@ -38,7 +40,7 @@ def plot_maps(data: xr.Dataset, *, errors: bool) -> Figure:
     """
     n = data.sizes["ridge"]
     columns = data.sizes["alignment"]
-    sizes = _size_scale()
+    sizes = size_scale(1.5, _MOST)
     reduced = ScalarMappable(Normalize(0, data.reduced_risk.max()), mpl.colormaps["viridis"])
     rows = [("optimal_n_members", sizes, ridge) for ridge in range(n)]
     rows += [("reduced_risk", reduced, ridge) for ridge in range(n) if errors]
@@ -62,12 +64,9 @@ def plot_maps(data: xr.Dataset, *, errors: bool) -> Figure:
     return figure
 
 
-def _size_scale() -> ScalarMappable:
-    """Grey for one member, colour for a finite ensemble, white for an infinite one (masked)."""
-    return ScalarMappable(LogNorm(1.5, _MOST), shades("plasma").with_extremes(under=GREY, bad="white"))
-
-
-def _add_map(axes: Axes, values: xr.DataArray, scale: ScalarMappable, *, infinite: bool = False) -> None:
+def _add_map(
+    axes: Axes, values: xr.DataArray, scale: ScalarMappable, title: str = "", *, infinite: bool = False
+) -> None:
     """A map over noise and finite sample ratios or, as a bar, over noise at infinite data."""
     noise = noise_of(values)
     values = values.isel(sample_ratio=np.isfinite(values.sample_ratio) != infinite).transpose(noise, "sample_ratio")
@@ -77,7 +76,7 @@ def _add_map(axes: Axes, values: xr.DataArray, scale: ScalarMappable, *, infinit
     # Coloured before it is enlarged: pixels of four bytes are cheaper to resample than numbers.
     image = scale.to_rgba(np.ma.masked_invalid(values), bytes=True)
     axes.imshow(image, extent=(*x, *_edges(height)), origin="lower", aspect="auto", interpolation="nearest")
-    axes.set(xlim=(0, 1 if infinite else alpha.max()), ylim=(0, height.max()))
+    axes.set(xlim=(0, 1 if infinite else alpha.max()), ylim=(0, height.max()), title=title)
 
 
 def _edges(centres: FloatArray) -> tuple[float, float]:
@@ -94,8 +93,7 @@ def _add_pair(panel: Axes, bar: Axes, data: xr.Dataset, name: str, scale: Scalar
         _add_map(bar, data[name], scale, infinite=True)
     else:
         bar.set_visible(False)
-    ridge = "λ = 0" if data.ridge == "0" else "λ = λ*"
-    panel.set_title(f"ρ = {data.alignment:g}, {ridge}", fontsize=8)
+    panel.set_title(f"ρ = {data.alignment:g}, {RIDGE_NAMES[data.ridge.item()]}", fontsize=8)
     if name == "optimal_n_members":
         _add_boundary(panel, data)
 
@@ -123,7 +121,7 @@ def plot_scaled_phases(data: xr.Dataset) -> Figure:
     Below, risks over the ensemble size.
     """
     colours = {"mean": GREY, "scaled": PALETTE[0]}
-    sizes = _size_scale()
+    sizes = size_scale(1.5, _MOST)
     ratios = ScalarMappable(Normalize(0, 1), mpl.colormaps["viridis"])
     with panels((PAGE, 6.4), 3, 3, framed=True) as (figure, grid):
         *curves, at_size = grid[2]
@@ -131,13 +129,11 @@ def plot_scaled_phases(data: xr.Dataset) -> Figure:
             one = data.sel(ridge=ridge)
             *maps, ratio = row
             for panel, (name, colour) in zip(maps, colours.items(), strict=True):
-                _add_map(panel, one.optimal_n_members.sel(aggregation=name), sizes)
-                panel.set_title(f"{name}, {title}")
+                _add_map(panel, one.optimal_n_members.sel(aggregation=name), sizes, f"{name}, {title}")
                 axes.plot(data.n_members, one.risk_by_size.sel(aggregation=name), "o-", color=colour, label=name)
             # Without noise and with enough data both errors vanish; their ratio is then set to one.
             mean, scaled = (one.reduced_risk.sel(aggregation=name) for name in colours)
-            _add_map(ratio, (scaled / mean).where(mean > 1e-12, 1.0), ratios)
-            ratio.set_title(title)
+            _add_map(ratio, (scaled / mean).where(mean > 1e-12, 1.0), ratios, title)
             axes.set(ylabel=r"$E_g\,/\,s(1-c)$", ylim=(0, 2), title=f"ρ = 0, {title}")
             axes.legend(loc="upper right", handlelength=1.5)
         label_edges(grid[:2], "sample ratio α", "H")
@@ -152,7 +148,6 @@ def plot_scaled_phases(data: xr.Dataset) -> Figure:
         at_size.legend(loc="upper left", handlelength=1.8)
         at_size.set(ylabel="$E_g$", ylim=(0, None))
         at_size.set_title("ρ = 0.3, c = 0.6, best λ > 0", fontsize=8)
-        for axes in grid[2]:
-            axes.set(xscale="log", xlabel="ensemble size k")
+        setp(grid[2], xscale="log", xlabel="ensemble size k")
         panel_letters(*grid.ravel())
     return figure

@@ -45,8 +45,11 @@ def plot_sources(data: xr.Dataset) -> Figure:
         # Finite heights only, so that a spike ends at the upper edge.
         heights = shown.risk.clip(max=10 * finite.max())
         axes.stackplot(shown.sample_ratio, heights, labels=shown.source.values, colors=(GREY, *PALETTE), alpha=0.85)
-        axes.set(xlabel="sample ratio α", ylabel="$E_g$", ylim=(0, 1.05 * np.quantile(finite, 0.98)))
-        axes.set_xlim(shown.sample_ratio.min(), shown.sample_ratio.max())
-        handles, labels = axes.get_legend_handles_labels()
-        figure.legend(handles, labels, loc="outside right upper", reverse=True)
+        axes.set(
+            xlabel="sample ratio α",
+            xlim=(shown.sample_ratio.min(), shown.sample_ratio.max()),
+            ylabel="$E_g$",
+            ylim=(0, 1.05 * np.quantile(finite, 0.98)),
+        )
+        figure.legend(loc="outside right upper", reverse=True)
     return figure

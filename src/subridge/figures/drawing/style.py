@@ -1,7 +1,7 @@
 """The look of every figure (palette, column sizes, labels), and figures as picture files."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from itertools import cycle
 from pathlib import Path
 from string import ascii_lowercase
@@ -11,10 +11,11 @@ import matplotlib as mpl
 import numpy as np
 import xarray as xr
 from cycler import cycler
+from matplotlib.artist import setp
 from matplotlib.axes import Axes
 from matplotlib.cm import ScalarMappable
 from matplotlib.colorbar import Colorbar
-from matplotlib.colors import LinearSegmentedColormap
+from matplotlib.colors import LinearSegmentedColormap, LogNorm
 from matplotlib.figure import Figure
 from matplotlib.ticker import EngFormatter, FuncFormatter, LogLocator, NullFormatter
 
@@ -29,6 +30,7 @@ COLUMN = 3.4  # inches
 PAGE = 2 * COLUMN
 # Noise ratios in the order of the paper, and the letters of its axes.
 NOISE_SYMBOLS = {"readout_nsr": "H", "feature_nsr": "W", "label_nsr": "Z"}
+RIDGE_NAMES = {"0": "λ = 0", "optimal": "λ = λ*"}
 
 
 def noise_of(data: xr.Dataset | xr.DataArray) -> str:
@@ -36,10 +38,9 @@ def noise_of(data: xr.Dataset | xr.DataArray) -> str:
     return next(name for name in NOISE_SYMBOLS if name in data.dims)
 
 
-@contextmanager
-def journal(*, framed: bool = False) -> Iterator[None]:
+def journal(*, framed: bool = False) -> AbstractContextManager[None]:
     """Sizes and lines as journals want them, while a figure is drawn; `framed` axes (maps) have all four sides."""
-    with mpl.rc_context(
+    return mpl.rc_context(
         {
             "axes.prop_cycle": cycler(color=PALETTE),
             "axes.spines.top": framed,
@@ -55,8 +56,7 @@ def journal(*, framed: bool = False) -> Iterator[None]:
             "savefig.dpi": 300,
             "svg.hashsalt": "subridge",
         }
-    ):
-        yield
+    )
 
 
 @contextmanager
@@ -83,10 +83,8 @@ def panels(
 
 def label_edges(grid: Any, xlabel: str, ylabel: str) -> None:
     """Label the horizontal axes of the lowest row and the vertical axes of the first column."""
-    for axes in grid[-1]:
-        axes.set_xlabel(xlabel)
-    for axes in grid[:, 0]:
-        axes.set_ylabel(ylabel)
+    setp(grid[-1], xlabel=xlabel)
+    setp(grid[:, 0], ylabel=ylabel)
 
 
 def colour_bar(
@@ -112,6 +110,11 @@ def shades(name: str) -> LinearSegmentedColormap:
     """
     colours = mpl.colormaps[name](np.linspace(0, 0.75, 256))
     return LinearSegmentedColormap.from_list(f"{name}_on_white", colours)
+
+
+def size_scale(low: float, high: float) -> ScalarMappable:
+    """Colours of ensemble sizes between two bounds: grey for one member, white for infinitely many (masked)."""
+    return ScalarMappable(LogNorm(low, high), shades("plasma").with_extremes(under=GREY, bad="white"))
 
 
 def number(value: float) -> str:
@@ -140,10 +143,12 @@ def panel_letters(*panels: Axes) -> None:
         )
 
 
-def name_line(axes: Axes, name: str, place: tuple[float, float], offset: tuple[float, float]) -> None:
-    """Name a vertical line in grey, at (data, fraction of the axes) and an offset in points."""
-    where = ("data", "axes fraction")
-    axes.annotate(name, place, xycoords=where, xytext=offset, textcoords="offset points", color="0.5")
+def named_line(axes: Axes, name: str, place: tuple[float, float], offset: tuple[float, float], **line: Any) -> None:
+    """A thin vertical line, named in grey at (data, fraction of the axes) and an offset in points."""
+    axes.axvline(place[0], linewidth=0.8, **line)
+    axes.annotate(
+        name, place, xycoords=("data", "axes fraction"), xytext=offset, textcoords="offset points", color="0.5"
+    )
 
 
 def log_samples(axes: Axes, n_samples: xr.DataArray) -> None:
@@ -153,9 +158,9 @@ def log_samples(axes: Axes, n_samples: xr.DataArray) -> None:
     if sizes.size:
         decades = np.log10(sizes.max() / sizes.min())
         digits = (1, 2, 5) if decades < 1.5 else (1, 3) if decades < 2.5 else (1,)
-        axes.xaxis.set_major_locator(LogLocator(subs=digits))
-        axes.xaxis.set_major_formatter(EngFormatter(sep=""))
-        axes.xaxis.set_minor_formatter(NullFormatter())
+        axes.xaxis.set(
+            major_locator=LogLocator(subs=digits), major_formatter=EngFormatter(sep=""), minor_formatter=NullFormatter()
+        )
 
 
 def log_errors(axes: Axes, values: xr.DataArray) -> None:
@@ -164,9 +169,11 @@ def log_errors(axes: Axes, values: xr.DataArray) -> None:
     axes.set_yscale("log")
     if finite.max() < 100 * finite.min():
         few = finite.max() < 10 * finite.min()
-        axes.yaxis.set_major_locator(LogLocator(subs=(1, 2, 3, 4, 6) if few else (1, 2, 5)))
-        axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
-        axes.yaxis.set_minor_formatter(NullFormatter())
+        axes.yaxis.set(
+            major_locator=LogLocator(subs=(1, 2, 3, 4, 6) if few else (1, 2, 5)),
+            major_formatter=FuncFormatter(lambda value, _: f"{value:g}"),
+            minor_formatter=NullFormatter(),
+        )
 
 
 def note(figure: Figure, text: str) -> None:

@@ -20,7 +20,7 @@ from subridge.figures.drawing.style import (
     PAGE,
     coloured,
     label_edges,
-    name_line,
+    named_line,
     note,
     number,
     panels,
@@ -80,14 +80,18 @@ def plot_demo(curves: xr.Dataset) -> Figure:
                 sizes.barh(-position, size, left=end - size, height=0.5, color=colour, alpha=shade, edgecolor="white")
         M = curves.attrs["n_features"]
         threshold = M / curves.sizes["member"]
-        axes.axvline(threshold, color="0.8", linewidth=0.8, zorder=0)
-        name_line(axes, "P = M/k", (threshold, 1), (4, -8))
+        named_line(axes, "P = M/k", (threshold, 1), (4, -8), color="0.8", zorder=0)
         axes.set(xlabel="training samples P", ylabel="generalization error", ylim=(0, None), xlim=(0, M + 4))
         axes.legend()
-        sizes.set(xlabel="features", yticks=[0, -1], yticklabels=curves.ensemble.values, xlim=(0, M))
+        sizes.set(
+            title="features per member",
+            xlabel="features",
+            xlim=(0, M),
+            yticks=[0, -1],
+            yticklabels=curves.ensemble.values,
+        )
         sizes.spines["left"].set_visible(False)
         sizes.tick_params(left=False)
-        sizes.set_title("features per member")
     return figure
 
 
@@ -141,8 +145,7 @@ def add_predictor(axes: Axes, fraction: float, colour: str) -> None:
 
 def _add_readout(axes: Axes, features: IntArray, place: float, colour: str, *, linewidth: float, size: float) -> None:
     """A readout, linked to the features it sees."""
-    for feature in features:
-        axes.plot([feature, place], [0, 1], color=colour, linewidth=linewidth, zorder=1)
+    axes.plot([features, np.full(len(features), place)], [0, 1], color=colour, linewidth=linewidth, zorder=1)
     axes.scatter([place], [1], s=size, c=colour, edgecolors="0.35", linewidths=0.6, marker="s", zorder=2)
     axes.set_axis_off()
 
@@ -187,16 +190,14 @@ def _add_heterogeneous(axes: Axes, data: xr.Dataset) -> None:
         axes.plot(edge, limit.risk[position], "<", color=colour, markersize=6.5 - 1.1 * position, clip_on=False)
     axes.plot(alpha, data.full_model, color=GREY)
     # The axis fits the curves; an asymptote of zero is far below and shown as a hollow mark at the bottom.
-    values = [data.risk, limit.risk, data.shown, data.full_model]
-    low = min(part.min() for part in values)
-    high = max(part.max() for part in values)
-    asymptote = limit.full_model
-    if asymptote > 1e-9:
-        low = min(low, asymptote)
-        axes.plot(edge, asymptote, "<", color=GREY, markersize=5, clip_on=False)
+    asymptote = limit.full_model.where(limit.full_model > 1e-9)
+    values = [data.risk, limit.risk, data.shown, data.full_model, asymptote]
+    low = np.nanmin([part.min() for part in values])
+    high = np.nanmax([part.max() for part in values])
     pad = 0.06 * (high - low)
     axes.set(xlim=(0, 1.02 * alpha.max()), ylim=(low - 1.5 * pad, high + pad))
-    if asymptote <= 1e-9:
+    axes.plot(edge, asymptote, "<", color=GREY, markersize=5, clip_on=False)
+    if asymptote.isnull():
         axes.plot(edge, low - pad, "v", color=GREY, markersize=5, markerfacecolor="white", clip_on=False)
     panel = f"c = {data.correlation:g}, η = {data.readout_noise:g}"
     axes.set_title(f"λ = {number(float(data.ridge))}, {panel}", fontsize=7.5)

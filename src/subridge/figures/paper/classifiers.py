@@ -93,12 +93,13 @@ class Redundancy(FeatureSettings):
         sizes = np.unique(np.maximum(1, np.geomspace(1e-3, 1, self.n_fractions) * data.n_features).round().astype(int))
         if self.n_samples <= data.n_features:
             sizes = np.union1d(sizes, self.n_samples)  # the spike without a ridge, which a coarse grid would miss
-        parts = []
-        for N in sizes.tolist():
-            ensemble = Ensemble(Overlapping((N,)), aggregation="majority")
-            part = self.misclassification(data, [ensemble], [self.n_samples], part_of(run, f"features-{N}"))
-            parts.append(part.isel(n_members=0, readout_noise=0, drop=True).squeeze("n_samples"))
-        shares = xr.concat(parts, axis("subset_fraction", sizes / data.n_features)).to_dataset()
+        ensembles = {N: Ensemble(Overlapping((N,)), aggregation="majority") for N in sizes.tolist()}
+        parts = [
+            self.misclassification(data, [ensemble], [self.n_samples], part_of(run, f"features-{N}"))
+            for N, ensemble in ensembles.items()
+        ]
+        whole = xr.concat(parts, axis("subset_fraction", sizes / data.n_features)).squeeze("n_samples")
+        shares = whole.isel(n_members=0, readout_noise=0, drop=True).to_dataset()
         mean = shares.misclassification.mean("trial")
         all_seen = mean.sel(subset_fraction=1, method="nearest")
         tenth_seen = mean.sel(subset_fraction=0.1, method="nearest")
@@ -159,10 +160,11 @@ class Classifiers(FeatureSettings):
         largest = min(self.largest, len(data.X))
         sizes = log_sizes(self.smallest, largest, self.n_sizes, [M // k for k in self.n_members if largest >= M // k])
         options = [StrategyOptions(k, M, self.fraction_spread) for k in self.n_members]
-        parts = []
-        for strategy in STRATEGY_NAMES:
-            ensembles = [Ensemble(read_strategy(strategy, one), aggregation="majority") for one in options]
-            parts.append(self.misclassification(data, ensembles, sizes, part_of(run, strategy)))
+        ensembles = {
+            strategy: [Ensemble(read_strategy(strategy, one), aggregation="majority") for one in options]
+            for strategy in STRATEGY_NAMES
+        }
+        parts = [self.misclassification(data, each, sizes, part_of(run, name)) for name, each in ensembles.items()]
         found = xr.concat(parts, axis("strategy", STRATEGY_NAMES)).isel(readout_noise=0, drop=True).to_dataset()
         found.attrs = {"notes": _spikes(found)}
         return found

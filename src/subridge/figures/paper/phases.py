@@ -10,7 +10,7 @@ import xarray as xr
 from subridge.arrays.types import FloatArray
 from subridge.figures.drawing.learning_curves import plot_reduced_curves
 from subridge.figures.drawing.phase_maps import plot_maps, plot_scaled_phases
-from subridge.figures.drawing.style import NOISE_SYMBOLS
+from subridge.figures.drawing.style import NOISE_SYMBOLS, RIDGE_NAMES
 from subridge.figures.paper.recipe import FigureRecipe, FigureSettings, Numbers, axis, shared
 from subridge.model.ensemble import Ensemble
 from subridge.model.problem import EquicorrelatedProblem
@@ -48,11 +48,13 @@ class ReducedCurves(FigureSettings):
         noise = np.array(self.noise_values)[:, None, None]
         ratios = [noise if name == self.noise else np.array(0.0) for name in NOISE_SYMBOLS]
         near = abs(alpha * k - 1) <= _CUT
-        parts = []
-        for ridge in self.ridges:
-            Lam = np.zeros_like(k) if ridge == "0" else reduced_optimal_ridge(k, rho, *ratios)
-            total = reduced_risk(k, alpha, rho, Lam, *ratios)
-            parts.append(np.where(near & (ridge == "0"), np.nan, total))
+        penalties = {
+            ridge: np.zeros_like(k) if ridge == "0" else reduced_optimal_ridge(k, rho, *ratios) for ridge in self.ridges
+        }
+        parts = [
+            np.where(near & (ridge == "0"), np.nan, reduced_risk(k, alpha, rho, Lam, *ratios))
+            for ridge, Lam in penalties.items()
+        ]
         dims = ("reduced_ridge", "alignment", self.noise, "n_members", "sample_ratio")
         values = (list(self.ridges), list(self.alignments), list(self.noise_values), k.ravel(), alpha)
         return xr.Dataset({"reduced_risk": (dims, np.array(parts))}, dict(zip(dims, values, strict=True)))
@@ -165,7 +167,7 @@ RECIPES = {
     ),
 } | {
     f"figS{number}": FigureRecipe(
-        f"Reduced learning curves against {NOISE_SYMBOLS[noise]}, {'λ = 0' if ridge == '0' else 'λ = λ*'}",
+        f"Reduced learning curves against {NOISE_SYMBOLS[noise]}, {RIDGE_NAMES[ridge]}",
         ReducedCurves(noise, ridges=(ridge,)),
         plot_reduced_curves,
         (
@@ -176,7 +178,7 @@ RECIPES = {
         (2.0, 2.0),
         quick={"n_ratios": 300},
     )
-    for number, (noise, ridge) in enumerate(product(NOISE_SYMBOLS, ("0", "optimal")), start=9)
+    for number, (noise, ridge) in enumerate(product(NOISE_SYMBOLS, RIDGE_NAMES), start=9)
 }
 
 _ERRATA_OF_ALL = (

@@ -3,6 +3,7 @@
 import time
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
+from types import NoneType
 from typing import NamedTuple
 
 import xarray as xr
@@ -107,8 +108,7 @@ class FigureRequest:
     def __post_init__(self) -> None:
         truth("quick", self.quick)
         one_of("settings", self.variant, VARIANTS)
-        if self.data is not None:
-            of_kind("data", self.data, str, Path)
+        of_kind("data", self.data, str, Path, NoneType)
 
     @property
     def settings(self) -> FigureSettings:
@@ -140,12 +140,12 @@ class FigureRequest:
         full = asdict(replace(self, quick=False).settings)
         if less == full:
             return ""
-        parts: list[str] = []
-        for name, word in _COUNTS.items():
-            if name in less and less[name] != full[name]:
-                number = "all" if full[name] is None else f"{full[name]:,}"
-                parts.append(f"{counted(less[name], word)} ({'' if parts else 'full: '}{number})")
-        return f"quick variant: {', '.join(parts) or 'a coarser grid'}"
+        changed = [name for name in _COUNTS if less.get(name) != full.get(name)]
+        parts = [
+            f"{counted(less[name], _COUNTS[name])} ({'all' if full[name] is None else f'{full[name]:,}'})"
+            for name in changed
+        ]
+        return f"quick variant: {', '.join(parts).replace('(', '(full: ', 1) or 'a coarser grid'}"
 
     def command(self, device: str) -> str:
         """The command line that makes this figure."""
