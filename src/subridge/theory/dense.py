@@ -239,7 +239,7 @@ def _pivoted_cholesky(G: FloatArray, noise: FloatArray) -> tuple[FloatArray, Int
 
 
 def _measured(problem: Problem, plan: SubsetPlan, r: int, s: int) -> FloatArray:
-    """A_r (Σ_s + Σ_0) A_sᵀ, symmetric for r = s."""
+    """A_r (Σ_s + Σ_0) A_sᵀ, which is Σ̃_rs of eq. 6 without its factor; symmetric for r = s."""
     S, O = problem.signal_covariance, problem.noise_covariance
     A = plan.measurements[r]
     B = plan.measurements[s]

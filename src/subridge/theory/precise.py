@@ -102,7 +102,7 @@ def _exact(x: ArrayLike) -> Any:
 
 
 def _proposition_one(problem: Any, ensemble: Ensemble, alpha: Any, lam: Any) -> tuple[Any, Any]:
-    """B_rs and γ_rs of eq. 9 (GeneralErr), with R_r = (κ̄_r + Σ̃_rr)⁻¹ on the directions that have variance."""
+    """B_rs of eq. 9 (GeneralErr) and γ_rs of eq. 8, with R_r = q̂_r G_r⁻¹ = (κ̄_r + Σ̃_rr)⁻¹ where there is variance."""
     import mpmath
 
     M, k = problem.n_features, ensemble.n_members

@@ -5,9 +5,10 @@
 A member that sees a fraction f_r of the rows has the sample ratio f_r α, and two members learn noise in common from the
 rows f_rs that they share: γ_rs has the factor f_rs/(f_r f_s), which is one where all see all.
 
-The order parameters solve eq. 10 (saddle_point), see `saddle_point`. Here γ_rs and the two forms of the bias B_rs are
-written in coefficients of `tables`, which depend neither on the ridge nor on the sample ratio. `rounding` says at every
-point which form of the bias is better known, and how well.
+The order parameters solve eq. 10 (saddle_point), see `saddle_point`. Here γ_rs of eq. 8 and the two forms of the bias
+B_rs, the last three terms of eq. 9, are written in coefficients of `tables`, which depend neither on the ridge nor on
+the sample ratio. `rounding` says at every point which form of the bias is better known, and how well. `precise` has
+both equations nearly as printed.
 """
 
 from functools import lru_cache
@@ -207,7 +208,7 @@ def _block(tables: Tables, grid: GeneralGrid, *, outputs: bool) -> tuple[FloatAr
 
 @quiet
 def general_order_parameters(problem: Problem, plan: SubsetPlan, grid: GeneralGrid, *, throw: bool) -> OrderParameters:
-    """Order parameters on the grid's shape: per-member fields (..., k), γ (..., k, k)."""
+    """Order parameters of eqs. 8 and 10 (saddle_point) on the grid's shape: of members (..., k), γ (..., k, k)."""
     tables = tabulate(problem, plan)
     shared = row_factors(grid.rows)
     k = plan.n_members

@@ -5,9 +5,10 @@ With b = s(1-c), a = b + ω² and the share σ_r = a S_r of its bulk that member
 
     E_rs = [(1-ρ²) I⁰_rs + ρ² I¹_rs + γ_rs ζ² + δ_rs η_r²]/(1 - γ_rs),        γ_rs = ν_rs σ_r σ_s/α.
 
-Its parts as printed, eqs. 15 and 17 to 20, stand first. What follows computes the same to all digits. A member that sees a fraction f_r of the rows has the sample ratio f_r α, and γ_rs the factor f_rs/(f_r f_s).
-No formula has a difference that loses digits. A bias is a tuple of terms, so that `rounding` can see
-their sizes. All arguments broadcast, and all pairs r, s come at once, in the last two axes.
+Its parts as printed, eqs. 15 and 17 to 20, stand first. What follows computes the same to all digits: no formula has a
+difference that loses them. A bias is a tuple of terms, so that `rounding` can see their sizes. A member that sees a
+fraction f_r of the rows has the sample ratio f_r α, and γ_rs the factor f_rs/(f_r f_s). All arguments broadcast, and
+all pairs r, s come at once, in the last two axes.
 """
 
 from typing import Any, NamedTuple
@@ -24,9 +25,7 @@ from subridge.theory.saddle_point import EPS, OrderParameters, TwoArrays, quiet
 _INFINITE_DATA = 1e300  # above this B + root overflows, and 1/α is zero
 
 
-def printed_forms(
-    b: Any, a: Any, alpha: Any, nu: tuple[Any, Any, Any], S: tuple[Any, Any]
-) -> tuple[Any, Any, Any]:
+def printed_forms(b: Any, a: Any, alpha: Any, nu: tuple[Any, Any, Any], S: tuple[Any, Any]) -> tuple[Any, Any, Any]:
     """I⁰_rs (eq. 17), I¹_rs for c > 0 (eq. 18) and γ_rs (eq. 15) as printed, for complex numbers or many digits.
 
     `nu` is ν_rr, ν_ss, ν_rs and `S` is S_r, S_s. With plain numbers they lose digits, see `unaligned_bias`.
@@ -103,8 +102,9 @@ def unaligned_bias(
 ) -> tuple[FloatArray, ...]:
     """Terms of I⁰_rs = b - (b²/a)(ν_rr σ_r + ν_ss σ_s - ν_rs σ_r σ_s), eq. 17.
 
-    It is the bias of the teacher's part orthogonal to 1. The terms are sorted by features: those that neither member sees, and what noise and ridge leave of the rest. `pure` is
-    b/a, `lost` ω²/a, `nu` is ν_rr, ν_ss, ν_rs and `free` is 1 - σ_r, 1 - σ_s.
+    It is the bias of the teacher's part orthogonal to 1. The terms are sorted by features: those that neither member
+    sees, and what noise and ridge leave of the rest. `pure` is b/a, `lost` ω²/a, `nu` is ν_rr, ν_ss, ν_rs and `free` is
+    1 - σ_r, 1 - σ_s.
     """
     nu_r, nu_s, nu_rs = nu
     free_r, free_s = free

@@ -90,7 +90,7 @@ class Spectrum:
     n_features: int
 
     def resolvent(self, kappa_bar: FloatArray) -> FloatArray:
-        """``1/(κ̄ + d_i)``, shape (*kappa_bar.shape, n)."""
+        """``1/(κ̄ + d_i)``, the eigenvalues of q̂_r G_r⁻¹ with G_r of eq. 7, shape (*kappa_bar.shape, n)."""
         return 1.0 / (kappa_bar[..., None] + self.values)
 
     @quiet

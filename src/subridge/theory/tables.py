@@ -1,11 +1,12 @@
 """What Prop. 1 needs to know of a problem, in whitened directions of its members.
 
-A member's covariance Σ̃_rr has eigenvalues d_i. Along direction i a sample ratio and a ridge fit the share
+A member's covariance Σ̃_rr (eq. 6) has eigenvalues d_i. Along direction i a sample ratio and a ridge fit the share
 φ_i = d_i/(κ̄_r + d_i) and leave ψ_i = κ̄_r/(κ̄_r + d_i). With C_rs = Z_rᵀ Σ_rs Z_s, where Z_rᵀ Σ_rr Z_r = I,
 
-    αM γ_rs = Σ_ij φ_i C_ij² φ_j,
+    αM γ_rs = Σ_ij φ_i C_ij² φ_j        (eq. 8),
 
-and the bias is a form in either share. From the whole signal, with loadings a_r = Z_rᵀ A_r Σ_s w*,
+and the bias of eq. 9 (GeneralErr) is a form in either share. From the whole signal, with loadings
+a_r = Z_rᵀ A_r Σ_s w*,
 
     M B_rs = w*ᵀΣ_s w* - Σ φ_i a_i² - Σ φ_j a_j² + Σ_ij φ_i a_i C_ij a_j φ_j;
 
