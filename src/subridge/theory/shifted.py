@@ -22,8 +22,9 @@ from subridge.model.aggregation import MemberMoments, quotient
 from subridge.model.ensemble import Ensemble, SubsetPlan
 from subridge.model.problem import Problem
 from subridge.model.shift import MomentsAtTest
+from subridge.theory.dense import decompose
 from subridge.theory.grid import GeneralGrid, readout, row_factors
-from subridge.theory.saddle_point import EPS, Spectrum, effective_ridge, quiet
+from subridge.theory.saddle_point import Spectrum, effective_ridge, quiet
 
 
 class ShiftedTables(NamedTuple):
@@ -55,11 +56,10 @@ def tables_on_test(problem: Problem, plan: SubsetPlan, test: MomentsAtTest) -> S
 
     whiten, spectra, loads, explained = [], [], [], []
     for r in range(plan.n_members):
-        d, U = np.linalg.eigh(seen(r, seen(r, Sigma).T))
-        kept = d > 10 * len(d) * EPS * d[-1]
-        Z = U[:, kept] / np.sqrt(d[kept])
+        H = seen(r, seen(r, Sigma).T)
+        d, Z, *_ = decompose(H, np.diagonal(H), accurate=False)
         whiten.append(Z)
-        spectra.append(Spectrum(d[kept] * (M / len(d)), np.ones(Z.shape[1]), M))
+        spectra.append(Spectrum(d * (M / len(H)), np.ones(len(d)), M))
         loads.append(Z.T @ seen(r, target))
         explained.append(loads[r] * (Z.T @ seen(r, test.cross)) / M)
     pairs = {}
