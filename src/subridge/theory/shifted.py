@@ -39,10 +39,6 @@ class ShiftedTables(NamedTuple):
     explained: list[FloatArray]
     pairs: dict[tuple[int, int], tuple[FloatArray, FloatArray]]
 
-    def of_member(self, r: int) -> "ShiftedTables":
-        """Tables of one member alone."""
-        return ShiftedTables(self.power, [self.spectra[r]], [self.explained[r]], {(0, 0): self.pairs[r, r]})
-
 
 def tables_on_test(problem: Problem, plan: SubsetPlan, test: MomentsAtTest) -> ShiftedTables:
     """Tables of a plan's members on the test data."""
