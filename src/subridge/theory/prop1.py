@@ -24,8 +24,8 @@ from subridge.model.problem import Problem
 from subridge.theory import rounding
 from subridge.theory.dense import dense_tables
 from subridge.theory.grid import GeneralGrid, output_products, readout, row_factors
-from subridge.theory.saddle_point import EPS, OrderParameters, TwoArrays, effective_ridge, quiet
-from subridge.theory.tables import MemberTable, Tables, diagonal_tables, spiked_tables
+from subridge.theory.saddle_point import EPS, OrderParameters, effective_ridge, quiet
+from subridge.theory.tables import MemberTable, PairTable, Tables, diagonal_tables, spiked_tables
 
 _AT_THRESHOLD = 4 * EPS
 # A point whose bound by a plain decomposition exceeds this share of its risk is worth a slower one.
@@ -67,7 +67,8 @@ class Share(NamedTuple):
     """One member at G points."""
 
     kappa_bar: FloatArray  # effective ridge, shape (G,)
-    shares: TwoArrays  # φ and ψ, shape (G, n) each
+    phi: FloatArray  # shares φ_i that are fitted, shape (G, n)
+    psi: FloatArray  # shares ψ_i that are left, shape (G, n)
     pull: FloatArray  # λM/κ̄
     gap: FloatArray  # αM(1 - γ_rr)
     explained: FloatArray  # c_r = Σφ_i a_i²
@@ -81,24 +82,15 @@ def share(member: MemberTable, alpha: FloatArray, lam: FloatArray) -> Share:
     at_zero = kappa_bar == 0
     pull = np.where(at_zero | np.isinf(kappa_bar), 0.0, lam * spectrum.n_features / kappa_bar)
     gap = np.where(at_zero, spectrum.spare_samples(alpha), pull + (phi * psi) @ spectrum.counts)
-    return Share(kappa_bar, (phi, psi), pull, gap, phi @ member.squares)
+    return Share(kappa_bar, phi, psi, pull, gap, phi @ member.squares)
 
 
-def pair_bias(
-    tables: Tables, pair: tuple[int, int], shares: tuple[TwoArrays, TwoArrays], left: BoolArray
-) -> FloatArray:
+def pair_bias(signal_power: float, pair: PairTable, R: Share, S: Share, left: BoolArray) -> FloatArray:
     """B_rs in the two forms of `tables`: from what infinite data leave at the points `left`, else from the signal."""
-    (phi_r, psi_r), (phi_s, psi_s) = shares
-    squares_r, squares_s = (tables.members[i].squares for i in pair)
-    of_pair = tables.pairs[pair]
-    found = np.empty(left.shape, dtype=phi_r.dtype)
-    x = phi_r[~left]
-    y = phi_s[~left]
-    found[~left] = tables.signal_power - (x @ squares_r + y @ squares_s) + of_pair.cross(x, y)
-    x = psi_r[left]
-    y = psi_s[left]
-    found[left] = of_pair.left_over + x @ of_pair.left_over_r + y @ of_pair.left_over_s + of_pair.cross(x, y)
-    return found
+    x, y = (np.where(left[:, None], each.psi, each.phi) for each in (R, S))
+    of_rest = pair.left_over + R.psi @ pair.left_over_r + S.psi @ pair.left_over_s
+    of_signal = signal_power - (R.explained + S.explained)
+    return np.where(left, of_rest, of_signal) + pair.cross(x, y)
 
 
 def pair_errors(
@@ -166,30 +158,30 @@ def _block(tables: Tables, grid: GeneralGrid, *, outputs: bool) -> tuple[FloatAr
         own = tables.pairs[r, r]
         doubts.append(rounding.member_doubt(member, own, R, seen[:, r], tables.reach, sees_all=f[r] == 1))
     doubt = rounding.MemberDoubt(*(np.stack(part, axis=-1) for part in zip(*doubts, strict=True)))
-    biases = [pair_bias(tables, (r, r), (R.shares,) * 2, np.less_equal(*doubts[r].own)) for r, R in enumerate(shares)]
+    power = tables.signal_power
+    biases = [pair_bias(power, tables.pairs[r, r], R, R, np.less_equal(*doubts[r].own)) for r, R in enumerate(shares)]
     own_bias = np.maximum(np.column_stack(biases), 0.0)
     dleft, dwhole = rounding.bias_doubts(tables.of_pairs("slip"), np.sqrt(own_bias), doubt)
     of_all = bias, trace, gap, tilted, D = np.zeros((5, G, k, k))
     for (r, s), pair in tables.pairs.items():
         R, S = shares[r], shares[s]
-        phi_r, phi_s = R.shares[0], S.shares[0]
         bias[:, r, s] = own_bias[:, r]
         if r != s:
-            bias[:, r, s] = pair_bias(tables, (r, s), (R.shares, S.shares), (dleft <= dwhole)[:, r, s])
-        trace[:, r, s] = shared[r, s] * pair.trace(phi_r, phi_s)  # αMγ_rs
+            bias[:, r, s] = pair_bias(power, pair, R, S, (dleft <= dwhole)[:, r, s])
+        trace[:, r, s] = shared[r, s] * pair.trace(R.phi, S.phi)  # αMγ_rs
         if pair.same:  # αM(1 - γ_rs) without a difference
-            x = phi_r / np.sqrt(f[r])
-            y = phi_s / np.sqrt(f[s])
+            x = R.phi / np.sqrt(f[r])
+            y = S.phi / np.sqrt(f[s])
             alike = grid.rows[r, s] / np.sqrt(f[r] * f[s])
             apart = (1 - alike) * (x**2 + y**2) + alike * (x - y) ** 2
             gap[:, r, s] = 0.5 * (R.gap / f[r] + S.gap / f[s] + apart @ tables.members[r].spectrum.counts)
         else:
             gap[:, r, s] = samples - trace[:, r, s]
             # Whitened directions are as uncertain in scale as their eigenvalues.
-            off_r, off_s = (abs(phi) * tables.members[i].doubt.theta for i, phi in ((r, phi_r), (s, phi_s)))
-            tilted[:, r, s] = shared[r, s] * (pair.trace(off_r, abs(phi_s)) + pair.trace(abs(phi_r), off_s))
+            off_r, off_s = (abs(shares[i].phi) * tables.members[i].doubt.theta for i in (r, s))
+            tilted[:, r, s] = shared[r, s] * (pair.trace(off_r, abs(S.phi)) + pair.trace(abs(R.phi), off_s))
         if outputs:
-            D[:, r, s] = pair.cross(phi_r, phi_s)
+            D[:, r, s] = pair.cross(R.phi, S.phi)
         of_all[:, :, s, r] = of_all[:, :, r, s]
     E, gamma, noise, one, per_sample = pair_errors(grid, tables.n_features, bias, trace, gap)
     own_trace = np.linalg.diagonal(trace) * f

@@ -30,7 +30,7 @@ EPS = float(np.finfo(np.float64).eps)
 quiet = np.errstate(divide="ignore", invalid="ignore", over="ignore")
 _STEPS = 120  # of Newton's method; a handful is typical
 # Beside ridges above this multiple of the largest eigenvalue nothing is learnt: κ̄ is λ/α to all digits.
-_VAST = 1e150
+VAST = 1e150
 
 
 @dataclass(frozen=True, eq=False)
@@ -127,7 +127,7 @@ def effective_ridge(
     """
     status = np.ones(alpha.shape, dtype=bool)
     largest = spectrum.values.max(initial=0.0)
-    vast = lam > _VAST * largest
+    vast = lam > VAST * largest
     if not largest:  # a member that sees nothing fits nothing, whatever its ridge
         vast = lam != 0
     kappa_bar = np.where(alpha == 0, np.inf, np.where(vast, lam / alpha, 0.0))
