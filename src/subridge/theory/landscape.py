@@ -20,7 +20,7 @@ from subridge.model.aggregation import LinearAggregation, MemberMoments, Outputs
 from subridge.theory.dead import dead_errors
 from subridge.theory.grid import EquicorrelatedGrid, GeneralGrid, readout, row_factors
 from subridge.theory.prop2 import aligned_bias, bulk_of_members, unaligned_bias
-from subridge.theory.saddle_point import TwoArrays, effective_ridge, floor, quiet
+from subridge.theory.saddle_point import TwoArrays, effective_ridges, floor, quiet
 from subridge.theory.shifted import ShiftedTables, errors_on_test
 from subridge.theory.tables import Tables
 
@@ -101,8 +101,7 @@ def general_landscape(
         return np.column_stack([s.ridge(seen[rows, r], kappa_bar[:, r]) for r, s in enumerate(spectra)])
 
     def inverse(lam: FloatArray, rows: IntArray) -> FloatArray:
-        roots = [effective_ridge(s, seen[rows, r], lam[:, r], clip=True)[0] for r, s in enumerate(spectra)]
-        return np.column_stack(roots)
+        return effective_ridges(spectra, seen[rows], lam, clip=True)[0]
 
     def forms(kappa_bar: ComplexArray, rows: IntArray) -> tuple[ComplexArray, ...]:
         """The bias from what infinite data leave, which has no step where another form would take over."""

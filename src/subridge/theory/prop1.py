@@ -24,7 +24,7 @@ from subridge.model.problem import Problem
 from subridge.theory import rounding
 from subridge.theory.dense import dense_tables
 from subridge.theory.grid import GeneralGrid, output_products, readout, row_factors
-from subridge.theory.saddle_point import EPS, OrderParameters, effective_ridge, quiet
+from subridge.theory.saddle_point import EPS, OrderParameters, effective_ridge, effective_ridges, quiet
 from subridge.theory.tables import MemberTable, PairTable, Tables, diagonal_tables, spiked_tables
 
 _AT_THRESHOLD = 4 * EPS
@@ -202,24 +202,27 @@ def _block(tables: Tables, grid: GeneralGrid, *, outputs: bool) -> tuple[FloatAr
 def general_order_parameters(problem: Problem, plan: SubsetPlan, grid: GeneralGrid, *, throw: bool) -> OrderParameters:
     """Order parameters of eqs. 8 and 10 (saddle_point) on the grid's shape: of members (..., k), γ (..., k, k)."""
     tables = tabulate(problem, plan)
+    spectra = [member.spectrum for member in tables.members]
+    alpha = grid.alpha[:, None] * np.diagonal(grid.rows)
+    kappa_bar, status = effective_ridges(spectra, alpha, grid.lam, throw=throw)
+    phi, psi = zip(*(spectrum.shares(kappa_bar[:, r]) for r, spectrum in enumerate(spectra)), strict=True)
+    q = np.column_stack([psi[r] @ (each.counts * each.values / each.n_features) for r, each in enumerate(spectra)])
+    ridges = np.column_stack([each.ridge(alpha[:, r], kappa_bar[:, r]) for r, each in enumerate(spectra)])
+    # |λ(κ̄) - λ| relative to the larger of λ and ακ̄, the terms that cancel
+    off = abs(ridges - grid.lam) / np.maximum(abs(grid.lam), abs(alpha * kappa_bar))
+    inner = np.isfinite(alpha) & np.isfinite(kappa_bar) & (kappa_bar != 0)
     shared = row_factors(grid.rows)
-    k = plan.n_members
-    fields, phi = [], []
-    for r, member in enumerate(tables.members):
-        spectrum = member.spectrum
-        lam = grid.lam[:, r]
-        alpha = grid.alpha * grid.rows[r, r]
-        kappa_bar, found = effective_ridge(spectrum, alpha, lam, throw=throw)
-        fitted, left = spectrum.shares(kappa_bar)
-        q = left @ (spectrum.counts * spectrum.values / spectrum.n_features)
-        # |λ(κ̄) - λ| relative to the larger of λ and ακ̄, the terms that cancel
-        off = abs(spectrum.ridge(alpha, kappa_bar) - lam) / np.maximum(abs(lam), abs(alpha * kappa_bar))
-        inner = np.isfinite(alpha) & np.isfinite(kappa_bar) & (kappa_bar != 0)
-        fields.append((lam + q, q, 1.0 / kappa_bar, np.where(inner, off, 0.0), found))
-        phi.append(fitted)
-    gamma = np.empty((len(grid.alpha), k, k))
+    gamma = np.empty((*grid.lam.shape, plan.n_members))
     for (r, s), pair in tables.pairs.items():
-        trace = pair.trace(phi[r], phi[s]) * shared[r, s]
-        gamma[:, r, s] = gamma[:, s, r] = quotient(trace / tables.n_features, grid.alpha)
-    kappa, q, q_hat, off, status = np.stack(fields, axis=-1).reshape(5, *grid.shape, k)
-    return OrderParameters(kappa, q, q_hat, None, gamma.reshape(*grid.shape, k, k), status > 0, off)
+        trace = pair.trace(phi[r], phi[s]) / tables.n_features
+        gamma[:, r, s] = gamma[:, s, r] = quotient(trace * shared[r, s], grid.alpha)
+    shape = (*grid.shape, plan.n_members)
+    return OrderParameters(
+        (grid.lam + q).reshape(shape),
+        q.reshape(shape),
+        (1.0 / kappa_bar).reshape(shape),
+        None,
+        gamma.reshape(*shape, plan.n_members),
+        status.reshape(shape),
+        np.where(inner, off, 0.0).reshape(shape),
+    )

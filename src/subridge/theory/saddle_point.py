@@ -14,6 +14,7 @@ With the shares φ_i = d_i/(κ̄ + d_i) and ψ_i = 1 - φ_i, the same equation i
 Newton's method solves whichever of the two cancels less.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -144,6 +145,16 @@ def effective_ridge(
             f"no saddle point found at sample_ratio={alpha[worst]:g}, ridge={lam[worst]:g}; check the covariance's "
             "scale, or pass throw=False to see every status"
         )
+    return kappa_bar, status
+
+
+def effective_ridges(
+    spectra: Sequence[Spectrum], alpha: FloatArray, lam: FloatArray, *, throw: bool = True, clip: bool = False
+) -> tuple[FloatArray, BoolArray]:
+    """`effective_ridge` of every member: α, λ, κ̄ and the status have shape (G, k)."""
+    members = zip(spectra, alpha.T, lam.T, strict=True)
+    found = zip(*(effective_ridge(*member, throw=throw, clip=clip) for member in members), strict=True)
+    kappa_bar, status = map(np.column_stack, found)
     return kappa_bar, status
 
 

@@ -24,7 +24,7 @@ from subridge.model.problem import Problem
 from subridge.model.shift import MomentsAtTest
 from subridge.theory.dense import decompose
 from subridge.theory.grid import GeneralGrid, readout, row_factors
-from subridge.theory.saddle_point import Spectrum, effective_ridge, quiet
+from subridge.theory.saddle_point import Spectrum, effective_ridges, quiet
 
 
 class ShiftedTables(NamedTuple):
@@ -95,9 +95,7 @@ def moments_on_test(
     """Moments of members and target on test data, from the errors E_rs on data like those of training, (..., k, k)."""
     tables = tables_on_test(problem, ensemble.plan, test)
     k = ensemble.n_members
-    seen = np.outer(np.diagonal(grid.rows), grid.alpha)
-    ridges = zip(tables.spectra, seen, grid.lam.T, strict=True)
-    kappa_bar = np.column_stack([effective_ridge(*each)[0] for each in ridges])
+    kappa_bar, _ = effective_ridges(tables.spectra, np.outer(grid.alpha, np.diagonal(grid.rows)), grid.lam)
     factors = row_factors(grid.rows) * quotient(np.ones_like(grid.alpha), grid.alpha)[:, None, None]
     found, c = errors_on_test(tables, kappa_bar, factors, pairs.reshape(-1, k, k), grid.zeta**2, readout(grid))
     v = np.full(grid.shape, tables.power)
