@@ -150,13 +150,11 @@ def _block(tables: Tables, grid: GeneralGrid, *, outputs: bool) -> tuple[FloatAr
     shared = row_factors(grid.rows)
     seen = f * grid.alpha[:, None]
     samples = grid.alpha * tables.n_features
-    shares = []
-    doubts = []
-    for r, member in enumerate(tables.members):
-        R = share(member, seen[:, r], grid.lam[:, r])
-        shares.append(R)
-        own = tables.pairs[r, r]
-        doubts.append(rounding.member_doubt(member, own, R, seen[:, r], tables.reach, sees_all=f[r] == 1))
+    shares = [share(member, seen[:, r], grid.lam[:, r]) for r, member in enumerate(tables.members)]
+    doubts = [
+        rounding.member_doubt(member, tables.pairs[r, r], shares[r], seen[:, r], tables.reach, sees_all=f[r] == 1)
+        for r, member in enumerate(tables.members)
+    ]
     doubt = rounding.MemberDoubt(*(np.stack(part, axis=-1) for part in zip(*doubts, strict=True)))
     power = tables.signal_power
     biases = [pair_bias(power, tables.pairs[r, r], R, R, np.less_equal(*doubts[r].own)) for r, R in enumerate(shares)]
@@ -165,9 +163,7 @@ def _block(tables: Tables, grid: GeneralGrid, *, outputs: bool) -> tuple[FloatAr
     of_all = bias, trace, gap, tilted, D = np.zeros((5, G, k, k))
     for (r, s), pair in tables.pairs.items():
         R, S = shares[r], shares[s]
-        bias[:, r, s] = own_bias[:, r]
-        if r != s:
-            bias[:, r, s] = pair_bias(power, pair, R, S, (dleft <= dwhole)[:, r, s])
+        bias[:, r, s] = own_bias[:, r] if r == s else pair_bias(power, pair, R, S, (dleft <= dwhole)[:, r, s])
         trace[:, r, s] = shared[r, s] * pair.trace(R.phi, S.phi)  # αMγ_rs
         if pair.same:  # αM(1 - γ_rs) without a difference
             x = R.phi / np.sqrt(f[r])

@@ -133,9 +133,11 @@ def effective_ridge(
         vast = lam != 0
     kappa_bar = np.where(alpha == 0, np.inf, np.where(vast, lam / alpha, 0.0))
     inside = (alpha > 0) & np.isfinite(alpha) & ~vast
-    above = inside & ((lam > 0) | (lam == 0) & (spectrum.spare_samples(alpha) < 0))
+    spare = spectrum.spare_samples(alpha)
+    above = inside & ((lam > 0) | (lam == 0) & (spare < 0))
     if above.any():
-        kappa_bar[above], status[above] = _non_negative(spectrum, alpha[above], lam[above])
+        pull, samples = (each[above] * spectrum.n_features for each in (lam, alpha))
+        kappa_bar[above], status[above] = _non_negative(spectrum, pull, samples, spare[above])
     below = inside & (lam < 0)
     if below.any():
         kappa_bar[below], status[below] = _negative(spectrum, alpha[below], lam[below], clip=clip)
@@ -197,11 +199,10 @@ def _defect(
     return defect, strength + np.vecdot(R, weights), terms
 
 
-def _non_negative(spectrum: Spectrum, alpha: FloatArray, lam: FloatArray) -> tuple[FloatArray, BoolArray]:
-    """λ > 0, or λ = 0 below the threshold: bracketed Newton steps in log κ̄."""
-    samples = alpha * spectrum.n_features
-    spare = spectrum.spare_samples(alpha)
-    pull = lam * spectrum.n_features
+def _non_negative(
+    spectrum: Spectrum, pull: FloatArray, samples: FloatArray, spare: FloatArray
+) -> tuple[FloatArray, BoolArray]:
+    """λ > 0, or λ = 0 below the threshold, given λM, αM and αM - N: bracketed Newton steps in log κ̄."""
     low = np.maximum(pull / samples, np.where(spare < 0, spectrum.values[0] * (-spare / samples), 0.0))
     high = (pull + spectrum.counts @ spectrum.values) / samples
     # Above the threshold λM/κ̄ exceeds αM - N: a bracket of the root's own size for tiny λ.
