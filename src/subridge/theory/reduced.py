@@ -238,9 +238,8 @@ def reduced_optimal_ridge(
     k, scaled = extended_non_negative("n_members", n_members, 1.0), is_scaled(aggregation)
     if scaled and sample_ratio is None:
         raise ParameterError('sample_ratio is needed for aggregation="scaled": its best ridge depends on it')
-    given = extended_non_negative("sample_ratio", 1.0 if sample_ratio is None else sample_ratio)
-    ratios = Ratios.checked(given if scaled else 1.0, alignment, readout_nsr, feature_nsr, label_nsr)
-    alpha, rho2, H, W, Z = ratios
+    given = 1.0 if sample_ratio is None else sample_ratio
+    alpha, rho2, H, W, Z = Ratios.checked(given, alignment, readout_nsr, feature_nsr, label_nsr)
     Lam = best_member_ridge(_ONE, 1 + W, 1.0 / k, rho2, H + Z)
     if not scaled:
         return Lam
