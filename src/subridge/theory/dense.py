@@ -222,16 +222,15 @@ def _pivoted_cholesky(G: FloatArray, noise: FloatArray) -> tuple[FloatArray, Int
     L = np.zeros((n, n))
     left = np.diagonal(G)
     order: list[int] = []
-    waiting = np.ones(n, dtype=bool)
-    while (waiting := waiting & (left > noise)).any():
+    while (waiting := left > noise).any():
         i = int(np.argmax(np.where(waiting, left, -1.0)))
         j = len(order)
-        waiting[i] = False
         column = G[:, i] - L[:, :j] @ L[i, :j]
         column = column / np.sqrt(left[i])
         column[order] = 0.0
         L[:, j] = column
         left = left - column**2
+        left[i] = 0.0
         order.append(i)
     rank = len(order)
     ordered = np.array(order + sorted(set(range(n)) - set(order)), dtype=np.int64)

@@ -110,15 +110,14 @@ def general_landscape(
         found = np.zeros((3, len(rows), k, k), dtype=kappa_bar.dtype)
         for (r, s), pair in tables.pairs.items():
             (phi_r, psi_r), (phi_s, psi_s) = shares[r], shares[s]
-            bias, gamma, alike = found[:, :, r, s]
+            bias, gamma, D = found[:, :, r, s]
             bias += pair.left_over + psi_r @ pair.left_over_r + psi_s @ pair.left_over_s + pair.cross(psi_r, psi_s)
             gamma += pair.trace(phi_r, phi_s) * shared[r, s] / samples[rows]
             if needs_outputs:
-                explained = c[:, r] * c[:, s]
-                np.divide(pair.cross(phi_r, phi_s), explained, out=alike, where=explained.real > 0)
+                D += pair.cross(phi_r, phi_s)
             found[:, :, s, r] = found[:, :, r, s]
-        bias, gamma, alike = found
-        return bias, gamma, c, alike
+        bias, gamma, D = found
+        return bias, gamma, c, quotient(D, outer(c))
 
     power = np.full(grid.alpha.shape, tables.signal_power)
     values = np.concatenate([spectrum.values for spectrum in spectra])
