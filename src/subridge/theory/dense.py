@@ -70,7 +70,7 @@ def dense_tables(problem: Problem, plan: SubsetPlan, *, accurate: bool, rank: in
         same = R is T
         forms = forms_of_same(R.table)
         if not same:
-            C = R.whiten.T @ (_measured(problem, plan, r, s) @ T.whiten)
+            C = R.whiten.T @ (measured(problem, plan, r, s) @ T.whiten)
             forms = bilinear(C**2), bilinear(C, R.fit / M, T.fit)
         left = float(R.residual @ Sx[s] + R.weights @ Ob[s]) / M
         pairs[r, s] = PairTable(
@@ -95,7 +95,7 @@ def _member(problem: Problem, plan: SubsetPlan, r: int, unit: float, rank: int, 
     A = plan.measurements[r]
     M = plan.n_features
     chooses = A.ndim == 1
-    H = _measured(problem, plan, r, r)
+    H = measured(problem, plan, r, r)
     # Standard deviations of what the member measures, if nothing in them cancels.
     deviations = np.sqrt(S.variances_of_features() + O.variances_of_features())
     spread = np.sqrt(np.diagonal(H)) if chooses else np.abs(A) @ deviations
@@ -237,7 +237,7 @@ def _pivoted_cholesky(G: FloatArray, noise: FloatArray) -> tuple[FloatArray, Int
     return L[ordered][:, :rank], ordered, rank
 
 
-def _measured(problem: Problem, plan: SubsetPlan, r: int, s: int) -> FloatArray:
+def measured(problem: Problem, plan: SubsetPlan, r: int, s: int) -> FloatArray:
     """A_r (Σ_s + Σ_0) A_sᵀ, which is Σ̃_rs of eq. 6 without its factor; symmetric for r = s."""
     S, O = problem.signal_covariance, problem.noise_covariance
     A = plan.measurements[r]
