@@ -60,13 +60,13 @@ def test_holds_learning_curves_fall_at_the_best_ridge():
 
 
 def test_holds_best_ridge_of_a_member_does_not_depend_on_the_sample_size():
-    from subridge.theory.ridge_search import landscape_of, member_optimum
+    from subridge.theory.ridge_search import alone, landscape_of, member_optimum
 
     problem = sr.EquicorrelatedProblem(1.3, 0.4, 0.5, 0.6, 0.3)
     ensemble = sr.Ensemble([0.2, 0.5], readout_noise=[0.1, 0.4])
     closed = sr.optimal_ridge(problem, ensemble)
     for r in range(2):
-        landscape = landscape_of(problem, ensemble, np.array([0.05, 0.3, 0.5, 1.0, 3.0]), r)
+        landscape = landscape_of(problem, alone(problem, ensemble, r), np.array([0.05, 0.3, 0.5, 1.0, 3.0]))
         np.testing.assert_allclose(member_optimum(landscape), closed[r], rtol=1e-6)
 
 

@@ -94,7 +94,7 @@ def member() -> MemberPair:
 
 
 def saddle_point() -> sp.Eq:
-    r"""Return the first saddle-point equation of Prop. 2; the other, q̂ = α/(λ+q), is that of Prop. 1.
+    r"""Return the first saddle-point equation of Prop. 2 (eq. 19); the other, q̂ = α/(λ+q), is that of Prop. 1.
 
     >>> saddle_point()
     Eq(q, a*nu/(\hat{q}*a + nu))
@@ -126,7 +126,7 @@ def limit_in_S(finite: sp.Expr) -> sp.Expr:
 
 @lru_cache
 def gamma() -> sp.Expr:
-    """Return γ_rr′ of Prop. 2.
+    """Return γ_rr′ of Prop. 2 (eqs. 15 and 183).
 
     >>> gamma()
     S_r*S_s*a**2*nu_rs/alpha
@@ -136,7 +136,7 @@ def gamma() -> sp.Expr:
 
 @lru_cache
 def random_bias() -> sp.Expr:
-    """Return I⁰_rr′ of Prop. 2, the part of the error at ρ = 0 (eq. 186 (rho0OffDiagEquiCorrError)).
+    """Return I⁰_rr′ of Prop. 2 (eq. 17), the part of the error at ρ = 0 (eq. 186 (rho0OffDiagEquiCorrError)).
 
     >>> sp.expand(random_bias() / b)
     S_r*S_s*a*b*nu_rs - S_r*b*nu_r - S_s*b*nu_s + 1
@@ -146,7 +146,7 @@ def random_bias() -> sp.Expr:
 
 @lru_cache
 def aligned_bias() -> sp.Expr:
-    """Return I¹_rr′ of Prop. 2 for 0 < c < 1, the part of the error at ρ = 1 (eq. 187 (rho1OffDiagEquiCorrError)).
+    """Return I¹_rr′ of Prop. 2 for 0 < c < 1 (eq. 18), the error at ρ = 1 (eq. 187 (rho1OffDiagEquiCorrError)).
 
     >>> aligned_bias()
     (a*nu_rs - b*nu_r*nu_s)/(nu_r*nu_s)
@@ -271,7 +271,7 @@ def ridge_of_sigma() -> sp.Expr:
 
 
 def sigma_closed_form() -> sp.Expr:
-    """Return σ as a function of λ in the form that loses no digits as λ → 0.
+    """Return σ as a function of λ (eqs. 171, 172) in the form that loses no digits as λ → 0.
 
     >>> sp.simplify(sigma_closed_form().subs({lam: 0, alpha: 2, nu: 1}))
     1
@@ -317,7 +317,7 @@ mean_inverse_fraction = sp.Symbol(r"\overline{\nu^{-1}}", positive=True)
 
 
 def ridgeless_sigma() -> tuple[sp.Expr, sp.Expr]:
-    """Return σ at λ = 0 for α < ν and for α > ν: the two roots of the quadratic, smaller one first each.
+    """Return σ at λ = 0 (eq. 20) for α < ν and for α > ν: the two roots of the quadratic, smaller one first each.
 
     >>> ridgeless_sigma()
     (alpha/nu, 1)
@@ -335,7 +335,7 @@ def _ridgeless(expression: sp.Expr, first_has_more: bool, second_has_more: bool)
 
 
 def ridgeless_gamma(first_has_more: bool, second_has_more: bool) -> sp.Expr:
-    """Return γ_rr′ at λ = 0; the flags say whether α > ν_rr and α > ν_r′r′.
+    """Return γ_rr′ at λ = 0 (eqs. 20, 178, 188); the flags say whether α > ν_rr and α > ν_r′r′.
 
     Parameters
     ----------
@@ -358,7 +358,7 @@ def ridgeless_gamma(first_has_more: bool, second_has_more: bool) -> sp.Expr:
 
 
 def ridgeless_random_bias() -> dict[str, sp.Expr]:
-    """Return F_0(α), the ridgeless I⁰_rr′, on its three branches for ν_rr ≤ ν_r′r′.
+    """Return F_0(α), the ridgeless I⁰_rr′ (eq. 190), on its three branches for ν_rr ≤ ν_r′r′.
 
     >>> sorted(ridgeless_random_bias())
     ['alpha < nu_r < nu_s', 'nu_r < alpha < nu_s', 'nu_r < nu_s < alpha']
@@ -394,7 +394,7 @@ def ridgeless_member_error(more_samples: bool) -> sp.Expr:
 
 
 def infinite_data_pair_error(same: bool) -> sp.Expr:
-    """Return E_rr′ as α → ∞ at fixed ridge: σ → 1 and γ → 0.
+    """Return E_rr′ as α → ∞ at fixed ridge (eqs. 216, 217): σ → 1 and γ → 0.
 
     Parameters
     ----------
@@ -416,7 +416,7 @@ def infinite_data_pair_error(same: bool) -> sp.Expr:
 
 
 def infinite_data_error() -> sp.Expr:
-    """Return E_g as α → ∞ for k disjoint subsets with a common η, any sizes.
+    """Return E_g as α → ∞ (eq. 218) for k disjoint subsets with a common η, any sizes.
 
     E_rr is affine in ν_rr and 1/ν_rr and E_rr′ in ν_rr and ν_r′r′, so the double mean depends on the sizes
     through mean(ν) and mean(1/ν) only.
@@ -471,7 +471,7 @@ def optimal_ridge() -> sp.Expr:
 
 
 def slope_factor() -> sp.Expr:
-    """Return dE_rr/dσ divided by λ* − λ(σ): positive for ρ² < 1.
+    """Return dE_rr/dσ divided by λ* − λ(σ) (eq. 192): positive for ρ² < 1.
 
     As σ falls when λ grows, E_rr falls up to λ* and rises after it: λ* is the only minimum.
 

@@ -78,7 +78,7 @@ def channel_overlap(m_sum: sp.Expr, J_overlap: sp.Expr, Lambda: sp.Expr, noise: 
 
 
 def crossed_error() -> sp.Expr:
-    """Return E_kk′ = ρ − m_k − m_k′ + Q_kk′ (k ≠ k′), without the constant readout term.
+    """Return E_kk′ = ρ − m_k − m_k′ + Q_kk′ (eq. 161, k ≠ k′), without the constant readout term.
 
     >>> from subridge.derivations import replica
     >>> from subridge.derivations.replica import is_identically_zero
@@ -96,7 +96,7 @@ def crossed_error() -> sp.Expr:
 
 
 def member_error() -> sp.Expr:
-    """Return E_kk without the constant readout term: label noise ζ² + η_k² in training.
+    """Return E_kk (eq. 163) without the constant readout term: label noise ζ² + η_k² in training.
 
     Examples
     --------

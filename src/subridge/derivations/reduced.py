@@ -49,7 +49,7 @@ def _reduce(expression: sp.Expr) -> sp.Expr:
 
 @lru_cache
 def own_error() -> sp.Expr:
-    """Return 𝓔_rr (eq. 204 (ErrReduced)) in σ.
+    """Return 𝓔_rr (eqs. 204 (ErrReduced) to 208) in σ.
 
     >>> sp.factor(own_error().subs({sigma: 0, rho: 0}))
     H + 1
@@ -59,7 +59,7 @@ def own_error() -> sp.Expr:
 
 @lru_cache
 def crossed_error() -> sp.Expr:
-    """Return 𝓔_rr′ of disjoint members (eq. 209 (ErrpReduced)) in σ.
+    """Return 𝓔_rr′ of disjoint members (eqs. 209 (ErrpReduced), 210) in σ.
 
     >>> sp.expand(crossed_error().subs(rho, 0) * (1 + W))
     W + 1 - 2*sigma/k
@@ -70,7 +70,7 @@ def crossed_error() -> sp.Expr:
 
 @lru_cache
 def error() -> sp.Expr:
-    """Return 𝓔 (eq. 211 (EkReduced)) in σ.
+    """Return 𝓔 (eqs. 211 (EkReduced), 212) in σ.
 
     >>> sp.limit(error().subs(sigma, 1), k, sp.oo).equals(1 - rho**2 + W * rho**2)
     True
@@ -79,7 +79,7 @@ def error() -> sp.Expr:
 
 
 def sigma_of_ridge() -> sp.Expr:
-    """Return σ as a function of the reduced ridge Λ, at ν = 1/k.
+    """Return σ = (1+W)𝓢 as a function of the reduced ridge Λ, at ν = 1/k (eqs. 195 to 202).
 
     >>> sigma_of_ridge().subs({Lam: 0, k: 1, alpha: 3})
     1
@@ -136,7 +136,7 @@ def optimal_sigma_quadratic() -> sp.Expr:
 
 
 def ridgeless_coefficient() -> sp.Expr:
-    """Return the coefficient of 1/k in 𝓔_k at λ = 0.
+    """Return the coefficient of 1/k in 𝓔_k at λ = 0 (eq. 213).
 
     >>> sp.factor(ridgeless_coefficient() * (1 + W) * alpha - (
     ...     (1 + W)**2 * rho**2 + alpha * (-2 + H + H*W + 2*rho**2)))
@@ -203,7 +203,7 @@ def optimal_error() -> sp.Expr:
 
 @lru_cache
 def optimal_coefficient(aligned: bool) -> sp.Expr:
-    """Return the coefficient of 1/k in 𝓔*_k: for ρ ≠ 0 (``aligned``), or for ρ = 0, where H is wrong.
+    """Return the coefficient of 1/k in 𝓔*_k (eq. 215): for ρ ≠ 0 (``aligned``), or for ρ = 0, where H is wrong.
 
     Parameters
     ----------

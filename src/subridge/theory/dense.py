@@ -70,7 +70,7 @@ def dense_tables(problem: Problem, plan: SubsetPlan, *, accurate: bool, rank: in
         same = R is T
         forms = forms_of_same(R.table)
         if not same:
-            C = R.whiten.T @ (_measured(problem, plan, r, s) @ T.whiten)
+            C = R.whiten.T @ (measured(problem, plan, r, s) @ T.whiten)
             forms = bilinear(C**2), bilinear(C, R.fit / M, T.fit)
         left = float(R.residual @ Sx[s] + R.weights @ Ob[s]) / M
         pairs[r, s] = PairTable(
@@ -95,7 +95,7 @@ def _member(problem: Problem, plan: SubsetPlan, r: int, unit: float, rank: int, 
     A = plan.measurements[r]
     M = plan.n_features
     chooses = A.ndim == 1
-    H = _measured(problem, plan, r, r)
+    H = measured(problem, plan, r, r)
     # Standard deviations of what the member measures, if nothing in them cancels.
     deviations = np.sqrt(S.variances_of_features() + O.variances_of_features())
     spread = np.sqrt(np.diagonal(H)) if chooses else np.abs(A) @ deviations
@@ -222,24 +222,23 @@ def _pivoted_cholesky(G: FloatArray, noise: FloatArray) -> tuple[FloatArray, Int
     L = np.zeros((n, n))
     left = np.diagonal(G)
     order: list[int] = []
-    waiting = np.ones(n, dtype=bool)
-    while (waiting := waiting & (left > noise)).any():
+    while (waiting := left > noise).any():
         i = int(np.argmax(np.where(waiting, left, -1.0)))
         j = len(order)
-        waiting[i] = False
         column = G[:, i] - L[:, :j] @ L[i, :j]
         column = column / np.sqrt(left[i])
         column[order] = 0.0
         L[:, j] = column
         left = left - column**2
+        left[i] = 0.0
         order.append(i)
     rank = len(order)
     ordered = np.array(order + sorted(set(range(n)) - set(order)), dtype=np.int64)
     return L[ordered][:, :rank], ordered, rank
 
 
-def _measured(problem: Problem, plan: SubsetPlan, r: int, s: int) -> FloatArray:
-    """A_r (Σ_s + Σ_0) A_sᵀ, symmetric for r = s."""
+def measured(problem: Problem, plan: SubsetPlan, r: int, s: int) -> FloatArray:
+    """A_r (Σ_s + Σ_0) A_sᵀ, which is Σ̃_rs of eq. 6 without its factor; symmetric for r = s."""
     S, O = problem.signal_covariance, problem.noise_covariance
     A = plan.measurements[r]
     B = plan.measurements[s]

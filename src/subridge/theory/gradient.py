@@ -24,6 +24,7 @@ from subridge.model.problem import EquicorrelatedProblem
 from subridge.theory.grid import EquicorrelatedGrid, check_description
 from subridge.theory.landscape import STEP
 from subridge.theory.predict import risk
+from subridge.theory.prop2 import printed_forms, printed_S
 from subridge.theory.saddle_point import quiet
 
 
@@ -73,21 +74,12 @@ def pair_errors(grid: EquicorrelatedGrid, left: Member, right: Member, overlap: 
 
     The second is the power of the target's part orthogonal to 1 that the two members miss, added up.
     """
-    a, b, alpha, rho2 = (field[..., None, None] for field in (grid.a, grid.b, grid.alpha, grid.rho2))
-
-    def fitted(member: Member) -> Any:
-        """The share σ of its bulk that a member fits: νσ² - (α + ν + t)σ + α = 0 with t = λν/a."""
-        t = member.lam * member.nu / a
-        root = np.sqrt((alpha - member.nu) ** 2 + 2 * t * (alpha + member.nu) + t**2 + 0j)
-        return 2 * alpha / (alpha + member.nu + t + root)
-
-    sigma_r, sigma_s = fitted(left), fitted(right)
-    missed = 2 * b - b**2 / a * (left.nu * sigma_r + right.nu * sigma_s)
-    across = missed - b + b**2 / a * overlap * sigma_r * sigma_s
-    along = a * overlap / (left.nu * right.nu) - b
-    gamma = overlap * sigma_r * sigma_s / alpha
+    a, b, alpha, rho2 = (field[..., None, None] for field in (grid.a, grid.b, grid.alpha + 0j, grid.rho2))
+    S_r, S_s = (printed_S(a, alpha, member.nu, member.lam) for member in (left, right))
+    I_0, I_1, gamma = printed_forms(b, a, alpha, (left.nu, right.nu, overlap), (S_r, S_s))
     noise = gamma * zeta**2 + np.eye(overlap.shape[-1]) * left.eta * right.eta
-    return ((1 - rho2) * across + rho2 * along + noise) / (1 - gamma), missed
+    missed = b * (2 - b * (left.nu * S_r + right.nu * S_s))
+    return ((1 - rho2) * I_0 + rho2 * I_1 + noise) / (1 - gamma), missed
 
 
 def risk_gradient(problem: EquicorrelatedProblem, ensemble: Ensemble, sample_ratio: ArrayLike) -> RiskGradient:

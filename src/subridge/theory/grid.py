@@ -94,7 +94,7 @@ class EquicorrelatedGrid(NamedTuple):
     omega2: FloatArray  # ω²
     rho: FloatArray  # ρ, but zero at c = 0 for M → ∞, where no direction is special
     b: FloatArray  # s(1-c), variance of the signal orthogonal to 1
-    a: FloatArray  # s(1-c) + ω²
+    a: FloatArray  # s(1-c) + ω², eq. 15
     spike: FloatArray  # s c, variance along 1 per feature
     T: FloatArray  # s c M, infinite for M → ∞
     nu: FloatArray  # subset and overlap fractions, (..., k, k)

@@ -20,7 +20,7 @@ from subridge.model.aggregation import LinearAggregation, MemberMoments, Outputs
 from subridge.theory.dead import dead_errors
 from subridge.theory.grid import EquicorrelatedGrid, GeneralGrid, readout, row_factors
 from subridge.theory.prop2 import aligned_bias, bulk_of_members, unaligned_bias
-from subridge.theory.saddle_point import TwoArrays, effective_ridge, floor, quiet
+from subridge.theory.saddle_point import TwoArrays, effective_ridges, floor, quiet
 from subridge.theory.shifted import ShiftedTables, errors_on_test
 from subridge.theory.tables import Tables
 
@@ -101,8 +101,7 @@ def general_landscape(
         return np.column_stack([s.ridge(seen[rows, r], kappa_bar[:, r]) for r, s in enumerate(spectra)])
 
     def inverse(lam: FloatArray, rows: IntArray) -> FloatArray:
-        roots = [effective_ridge(s, seen[rows, r], lam[:, r], clip=True)[0] for r, s in enumerate(spectra)]
-        return np.column_stack(roots)
+        return effective_ridges(spectra, seen[rows], lam, clip=True)[0]
 
     def forms(kappa_bar: ComplexArray, rows: IntArray) -> tuple[ComplexArray, ...]:
         """The bias from what infinite data leave, which has no step where another form would take over."""
@@ -111,15 +110,14 @@ def general_landscape(
         found = np.zeros((3, len(rows), k, k), dtype=kappa_bar.dtype)
         for (r, s), pair in tables.pairs.items():
             (phi_r, psi_r), (phi_s, psi_s) = shares[r], shares[s]
-            bias, gamma, alike = found[:, :, r, s]
+            bias, gamma, D = found[:, :, r, s]
             bias += pair.left_over + psi_r @ pair.left_over_r + psi_s @ pair.left_over_s + pair.cross(psi_r, psi_s)
             gamma += pair.trace(phi_r, phi_s) * shared[r, s] / samples[rows]
             if needs_outputs:
-                explained = c[:, r] * c[:, s]
-                np.divide(pair.cross(phi_r, phi_s), explained, out=alike, where=explained.real > 0)
+                D += pair.cross(phi_r, phi_s)
             found[:, :, s, r] = found[:, :, r, s]
-        bias, gamma, alike = found
-        return bias, gamma, c, alike
+        bias, gamma, D = found
+        return bias, gamma, c, quotient(D, outer(c))
 
     power = np.full(grid.alpha.shape, tables.signal_power)
     values = np.concatenate([spectrum.values for spectrum in spectra])

@@ -10,6 +10,7 @@ from subridge.model.ensemble import Ensemble, refuse_row_fractions
 from subridge.model.errors import ConvergenceError, ParameterError, RidgeError
 from subridge.model.problem import EquicorrelatedProblem, Problem
 from subridge.theory.grid import check_description
+from subridge.theory.prop2 import printed_forms, printed_S
 
 _MOST_DIGITS = 10_000
 
@@ -101,7 +102,7 @@ def _exact(x: ArrayLike) -> Any:
 
 
 def _proposition_one(problem: Any, ensemble: Ensemble, alpha: Any, lam: Any) -> tuple[Any, Any]:
-    """B_rs and γ_rs of eq. 9 (GeneralErr), with R_r = (κ̄_r + Σ̃_rr)⁻¹ on the directions that have variance."""
+    """B_rs of eq. 9 (GeneralErr) and γ_rs of eq. 8, with R_r = q̂_r G_r⁻¹ = (κ̄_r + Σ̃_rr)⁻¹ where there is variance."""
     import mpmath
 
     M, k = problem.n_features, ensemble.n_members
@@ -147,20 +148,14 @@ def _effective_ridge(d: Any, M: int, alpha: Any, lam: Any) -> Any:
 
 def _proposition_two(problem: Any, ensemble: Ensemble, alpha: Any, lam: Any) -> tuple[Any, Any]:
     """The bias and γ_rs of eq. 16 (EquiCorrGeneralizationError), as printed."""
-    import mpmath
-
     nu = _exact(ensemble.fractions)
     own = np.diagonal(nu)
     s, c, omega, rho = map(_exact, (problem.data_scale, problem.correlation, problem.feature_noise, problem.alignment))
     b, a = s * (1 - c), s * (1 - c) + omega**2
-    B = alpha + own + (lam * own / a if a else 0 * own)
-    inside = B**2 - 4 * alpha * own
-    ill_posed = (inside < 0) | (B <= 0)
-    if ill_posed.any():
+    ill_posed = lam * own < -a * (np.sqrt(alpha) - np.sqrt(own)) ** 2
+    if a and ill_posed.any():
         worst = float(lam[ill_posed][0])
         raise RidgeError(f"ridge={worst:g} is too negative: the regression has no solution; raise the ridge")
-    sigma = 2 * alpha / (B + np.vectorize(mpmath.sqrt, otypes=[object])(inside)) if a else 0 * own
-    both, seen = nu * np.outer(sigma, sigma), own * sigma
-    across = b - (b**2 / a if a else 0) * (seen[:, None] + seen - both)
-    along = a * nu / np.outer(own, own) - b if c > 0 else across
-    return (1 - rho**2) * across + rho**2 * along, both / alpha
+    S = printed_S(a, alpha, own, lam) if a else 0 * own  # without a bulk there is nothing to fit in it
+    I_0, I_1, gamma = printed_forms(b, a, alpha, (own[:, None], own, nu), (S[:, None], S))
+    return (1 - rho**2) * I_0 + rho**2 * (I_1 if c > 0 else I_0), gamma

@@ -133,12 +133,8 @@ def risk(
                 )
             at = moments_at_test(problem, test)
             shifted, rounding = moments_on_test(problem, ensemble, grid, at, moments.pairs), None
-    if shifted is None:
-        found = Risk.of_moments(moments, ensemble.aggregation, rounding)
-        warn_if_infinite(found.pairs)
-    else:
-        found = _on_test(ensemble.aggregation, moments, shifted, rounding)
-        warn_if_infinite(found.pairs, shifted.v)
+    found = _aggregated(ensemble.aggregation, moments, shifted, rounding)
+    warn_if_infinite(found.pairs, None if shifted is None else shifted.v)
     if found.error_bound is None:
         return replace(found, error_bound=np.full(found.total.shape, np.nan))
     warn_if_uncertain(found.error_bound)
@@ -159,15 +155,15 @@ def _swept(
     return replace(ensemble, ridge=table.reshape(len(table), *[1] * len(others), table.shape[1]))
 
 
-def _on_test(
-    aggregation: Aggregation, moments: MemberMoments, shifted: MemberMoments, rounding: FloatArray | None
+def _aggregated(
+    aggregation: Aggregation, moments: MemberMoments, shifted: MemberMoments | None, rounding: FloatArray | None
 ) -> Risk:
-    """The risk on test data, with the weights that are best on data like those of training.
+    """The risk on test data, if moments on them are given, with the weights that are best on data like training's.
 
     On test data such weights are no minimum, so that their own rounding counts: it is bounded for the mean alone.
     """
-    if aggregation.is_mean:
-        return Risk.of_moments(shifted, None, rounding)
+    if shifted is None or aggregation.is_mean:
+        return Risk.of_moments(moments if shifted is None else shifted, aggregation, rounding)
     return Risk(shifted, np.maximum(shifted.risk_of(aggregation.weights(moments)), 0.0))
 
 

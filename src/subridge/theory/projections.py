@@ -28,10 +28,9 @@ from subridge.model.problem import Problem
 from subridge.model.subsets import Projection
 from subridge.theory.grid import GeneralGrid, output_products, row_factors
 from subridge.theory.prop1 import pair_errors
-from subridge.theory.saddle_point import EPS, quiet
+from subridge.theory.saddle_point import EPS, VAST, quiet
 from subridge.theory.tables import loads_of_features
 
-_VAST = 1e150  # times the largest eigenvalue: beside such a ridge nothing is learnt
 _ROUNDING = 16.0  # in eps: of sums and products of a few factors; calibrated against high precision
 
 
@@ -142,7 +141,7 @@ def _block(M: int, spectrum: PowerSpectrum, ensemble: Ensemble, grid: GeneralGri
     f = grid.rows
     own = np.diagonal(f)
     e, counts = spectrum.power, spectrum.counts
-    lam = np.minimum(grid.lam, _VAST * spectrum.values.max(initial=1.0))
+    lam = np.minimum(grid.lam, VAST * spectrum.values.max(initial=1.0))
     # Members of one kind are solved once.
     traits = np.column_stack([sizes, own, lam.T])
     _, firsts, which = np.unique(traits, axis=0, return_index=True, return_inverse=True)

@@ -5,9 +5,10 @@
 A member that sees a fraction f_r of the rows has the sample ratio f_r α, and two members learn noise in common from the
 rows f_rs that they share: γ_rs has the factor f_rs/(f_r f_s), which is one where all see all.
 
-The order parameters solve eq. 10 (saddle_point), see `saddle_point`. Here γ_rs and the two forms of the bias B_rs are
-written in coefficients of `tables`, which depend neither on the ridge nor on the sample ratio. `rounding` says at every
-point which form of the bias is better known, and how well.
+The order parameters solve eq. 10 (saddle_point), see `saddle_point`. Here γ_rs of eq. 8 and the two forms of the bias
+B_rs, the last three terms of eq. 9, are written in coefficients of `tables`, which depend neither on the ridge nor on
+the sample ratio. `rounding` says at every point which form of the bias is better known, and how well. `precise` has
+both equations nearly as printed.
 """
 
 from functools import lru_cache
@@ -23,8 +24,8 @@ from subridge.model.problem import Problem
 from subridge.theory import rounding
 from subridge.theory.dense import dense_tables
 from subridge.theory.grid import GeneralGrid, output_products, readout, row_factors
-from subridge.theory.saddle_point import EPS, OrderParameters, TwoArrays, effective_ridge, quiet
-from subridge.theory.tables import MemberTable, Tables, diagonal_tables, spiked_tables
+from subridge.theory.saddle_point import EPS, OrderParameters, effective_ridge, effective_ridges, quiet
+from subridge.theory.tables import MemberTable, PairTable, Tables, diagonal_tables, spiked_tables
 
 _AT_THRESHOLD = 4 * EPS
 # A point whose bound by a plain decomposition exceeds this share of its risk is worth a slower one.
@@ -66,7 +67,8 @@ class Share(NamedTuple):
     """One member at G points."""
 
     kappa_bar: FloatArray  # effective ridge, shape (G,)
-    shares: TwoArrays  # φ and ψ, shape (G, n) each
+    phi: FloatArray  # shares φ_i that are fitted, shape (G, n)
+    psi: FloatArray  # shares ψ_i that are left, shape (G, n)
     pull: FloatArray  # λM/κ̄
     gap: FloatArray  # αM(1 - γ_rr)
     explained: FloatArray  # c_r = Σφ_i a_i²
@@ -80,24 +82,15 @@ def share(member: MemberTable, alpha: FloatArray, lam: FloatArray) -> Share:
     at_zero = kappa_bar == 0
     pull = np.where(at_zero | np.isinf(kappa_bar), 0.0, lam * spectrum.n_features / kappa_bar)
     gap = np.where(at_zero, spectrum.spare_samples(alpha), pull + (phi * psi) @ spectrum.counts)
-    return Share(kappa_bar, (phi, psi), pull, gap, phi @ member.squares)
+    return Share(kappa_bar, phi, psi, pull, gap, phi @ member.squares)
 
 
-def pair_bias(
-    tables: Tables, pair: tuple[int, int], shares: tuple[TwoArrays, TwoArrays], left: BoolArray
-) -> FloatArray:
+def pair_bias(signal_power: float, pair: PairTable, R: Share, S: Share, left: BoolArray) -> FloatArray:
     """B_rs in the two forms of `tables`: from what infinite data leave at the points `left`, else from the signal."""
-    (phi_r, psi_r), (phi_s, psi_s) = shares
-    squares_r, squares_s = (tables.members[i].squares for i in pair)
-    of_pair = tables.pairs[pair]
-    found = np.empty(left.shape, dtype=phi_r.dtype)
-    x = phi_r[~left]
-    y = phi_s[~left]
-    found[~left] = tables.signal_power - (x @ squares_r + y @ squares_s) + of_pair.cross(x, y)
-    x = psi_r[left]
-    y = psi_s[left]
-    found[left] = of_pair.left_over + x @ of_pair.left_over_r + y @ of_pair.left_over_s + of_pair.cross(x, y)
-    return found
+    x, y = (np.where(left[:, None], each.psi, each.phi) for each in (R, S))
+    of_rest = pair.left_over + R.psi @ pair.left_over_r + S.psi @ pair.left_over_s
+    of_signal = signal_power - (R.explained + S.explained)
+    return np.where(left, of_rest, of_signal) + pair.cross(x, y)
 
 
 def pair_errors(
@@ -157,38 +150,34 @@ def _block(tables: Tables, grid: GeneralGrid, *, outputs: bool) -> tuple[FloatAr
     shared = row_factors(grid.rows)
     seen = f * grid.alpha[:, None]
     samples = grid.alpha * tables.n_features
-    shares = []
-    doubts = []
-    for r, member in enumerate(tables.members):
-        R = share(member, seen[:, r], grid.lam[:, r])
-        shares.append(R)
-        own = tables.pairs[r, r]
-        doubts.append(rounding.member_doubt(member, own, R, seen[:, r], tables.reach, sees_all=f[r] == 1))
+    shares = [share(member, seen[:, r], grid.lam[:, r]) for r, member in enumerate(tables.members)]
+    doubts = [
+        rounding.member_doubt(member, tables.pairs[r, r], shares[r], seen[:, r], tables.reach, sees_all=f[r] == 1)
+        for r, member in enumerate(tables.members)
+    ]
     doubt = rounding.MemberDoubt(*(np.stack(part, axis=-1) for part in zip(*doubts, strict=True)))
-    biases = [pair_bias(tables, (r, r), (R.shares,) * 2, np.less_equal(*doubts[r].own)) for r, R in enumerate(shares)]
+    power = tables.signal_power
+    biases = [pair_bias(power, tables.pairs[r, r], R, R, np.less_equal(*doubts[r].own)) for r, R in enumerate(shares)]
     own_bias = np.maximum(np.column_stack(biases), 0.0)
     dleft, dwhole = rounding.bias_doubts(tables.of_pairs("slip"), np.sqrt(own_bias), doubt)
     of_all = bias, trace, gap, tilted, D = np.zeros((5, G, k, k))
     for (r, s), pair in tables.pairs.items():
         R, S = shares[r], shares[s]
-        phi_r, phi_s = R.shares[0], S.shares[0]
-        bias[:, r, s] = own_bias[:, r]
-        if r != s:
-            bias[:, r, s] = pair_bias(tables, (r, s), (R.shares, S.shares), (dleft <= dwhole)[:, r, s])
-        trace[:, r, s] = shared[r, s] * pair.trace(phi_r, phi_s)  # αMγ_rs
+        bias[:, r, s] = own_bias[:, r] if r == s else pair_bias(power, pair, R, S, (dleft <= dwhole)[:, r, s])
+        trace[:, r, s] = shared[r, s] * pair.trace(R.phi, S.phi)  # αMγ_rs
         if pair.same:  # αM(1 - γ_rs) without a difference
-            x = phi_r / np.sqrt(f[r])
-            y = phi_s / np.sqrt(f[s])
+            x = R.phi / np.sqrt(f[r])
+            y = S.phi / np.sqrt(f[s])
             alike = grid.rows[r, s] / np.sqrt(f[r] * f[s])
             apart = (1 - alike) * (x**2 + y**2) + alike * (x - y) ** 2
             gap[:, r, s] = 0.5 * (R.gap / f[r] + S.gap / f[s] + apart @ tables.members[r].spectrum.counts)
         else:
             gap[:, r, s] = samples - trace[:, r, s]
             # Whitened directions are as uncertain in scale as their eigenvalues.
-            off_r, off_s = (abs(phi) * tables.members[i].doubt.theta for i, phi in ((r, phi_r), (s, phi_s)))
-            tilted[:, r, s] = shared[r, s] * (pair.trace(off_r, abs(phi_s)) + pair.trace(abs(phi_r), off_s))
+            off_r, off_s = (abs(shares[i].phi) * tables.members[i].doubt.theta for i in (r, s))
+            tilted[:, r, s] = shared[r, s] * (pair.trace(off_r, abs(S.phi)) + pair.trace(abs(R.phi), off_s))
         if outputs:
-            D[:, r, s] = pair.cross(phi_r, phi_s)
+            D[:, r, s] = pair.cross(R.phi, S.phi)
         of_all[:, :, s, r] = of_all[:, :, r, s]
     E, gamma, noise, one, per_sample = pair_errors(grid, tables.n_features, bias, trace, gap)
     own_trace = np.linalg.diagonal(trace) * f
@@ -207,26 +196,29 @@ def _block(tables: Tables, grid: GeneralGrid, *, outputs: bool) -> tuple[FloatAr
 
 @quiet
 def general_order_parameters(problem: Problem, plan: SubsetPlan, grid: GeneralGrid, *, throw: bool) -> OrderParameters:
-    """Order parameters on the grid's shape: per-member fields (..., k), γ (..., k, k)."""
+    """Order parameters of eqs. 8 and 10 (saddle_point) on the grid's shape: of members (..., k), γ (..., k, k)."""
     tables = tabulate(problem, plan)
+    spectra = [member.spectrum for member in tables.members]
+    alpha = grid.alpha[:, None] * np.diagonal(grid.rows)
+    kappa_bar, status = effective_ridges(spectra, alpha, grid.lam, throw=throw)
+    phi, psi = zip(*(spectrum.shares(kappa_bar[:, r]) for r, spectrum in enumerate(spectra)), strict=True)
+    q = np.column_stack([psi[r] @ (each.counts * each.values / each.n_features) for r, each in enumerate(spectra)])
+    ridges = np.column_stack([each.ridge(alpha[:, r], kappa_bar[:, r]) for r, each in enumerate(spectra)])
+    # |λ(κ̄) - λ| relative to the larger of λ and ακ̄, the terms that cancel
+    off = abs(ridges - grid.lam) / np.maximum(abs(grid.lam), abs(alpha * kappa_bar))
+    inner = np.isfinite(alpha) & np.isfinite(kappa_bar) & (kappa_bar != 0)
     shared = row_factors(grid.rows)
-    k = plan.n_members
-    fields, phi = [], []
-    for r, member in enumerate(tables.members):
-        spectrum = member.spectrum
-        lam = grid.lam[:, r]
-        alpha = grid.alpha * grid.rows[r, r]
-        kappa_bar, found = effective_ridge(spectrum, alpha, lam, throw=throw)
-        fitted, left = spectrum.shares(kappa_bar)
-        q = left @ (spectrum.counts * spectrum.values / spectrum.n_features)
-        # |λ(κ̄) - λ| relative to the larger of λ and ακ̄, the terms that cancel
-        off = abs(spectrum.ridge(alpha, kappa_bar) - lam) / np.maximum(abs(lam), abs(alpha * kappa_bar))
-        inner = np.isfinite(alpha) & np.isfinite(kappa_bar) & (kappa_bar != 0)
-        fields.append((lam + q, q, 1.0 / kappa_bar, np.where(inner, off, 0.0), found))
-        phi.append(fitted)
-    gamma = np.empty((len(grid.alpha), k, k))
+    gamma = np.empty((*grid.lam.shape, plan.n_members))
     for (r, s), pair in tables.pairs.items():
-        trace = pair.trace(phi[r], phi[s]) * shared[r, s]
-        gamma[:, r, s] = gamma[:, s, r] = quotient(trace / tables.n_features, grid.alpha)
-    kappa, q, q_hat, off, status = np.stack(fields, axis=-1).reshape(5, *grid.shape, k)
-    return OrderParameters(kappa, q, q_hat, None, gamma.reshape(*grid.shape, k, k), status > 0, off)
+        trace = pair.trace(phi[r], phi[s]) / tables.n_features
+        gamma[:, r, s] = gamma[:, s, r] = quotient(trace * shared[r, s], grid.alpha)
+    shape = (*grid.shape, plan.n_members)
+    return OrderParameters(
+        (grid.lam + q).reshape(shape),
+        q.reshape(shape),
+        (1.0 / kappa_bar).reshape(shape),
+        None,
+        gamma.reshape(*shape, plan.n_members),
+        status.reshape(shape),
+        np.where(inner, off, 0.0).reshape(shape),
+    )

@@ -5,12 +5,13 @@ With b = s(1-c), a = b + ω² and the share σ_r = a S_r of its bulk that member
 
     E_rs = [(1-ρ²) I⁰_rs + ρ² I¹_rs + γ_rs ζ² + δ_rs η_r²]/(1 - γ_rs),        γ_rs = ν_rs σ_r σ_s/α.
 
-A member that sees a fraction f_r of the rows has the sample ratio f_r α, and γ_rs the factor f_rs/(f_r f_s).
-Every formula is written without a difference that loses digits. A bias is a tuple of terms, so that `rounding` can see
-their sizes. All arguments broadcast, and all pairs r, s come at once, in the last two axes.
+Its parts as printed, eqs. 15 and 17 to 20, stand first. What follows computes the same to all digits: no formula has a
+difference that loses them. A bias is a tuple of terms, so that `rounding` can see their sizes. A member that sees a
+fraction f_r of the rows has the sample ratio f_r α, and γ_rs the factor f_rs/(f_r f_s). All arguments broadcast, and
+all pairs r, s come at once, in the last two axes.
 """
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -24,10 +25,29 @@ from subridge.theory.saddle_point import EPS, OrderParameters, TwoArrays, quiet
 _INFINITE_DATA = 1e300  # above this B + root overflows, and 1/α is zero
 
 
+def printed_forms(b: Any, a: Any, alpha: Any, nu: tuple[Any, Any, Any], S: tuple[Any, Any]) -> tuple[Any, Any, Any]:
+    """I⁰_rs (eq. 17), I¹_rs for c > 0 (eq. 18) and γ_rs (eq. 15) as printed, for complex numbers or many digits.
+
+    `nu` is ν_rr, ν_ss, ν_rs and `S` is S_r, S_s. With plain numbers they lose digits, see `unaligned_bias`.
+    """
+    nu_r, nu_s, nu_rs = nu
+    S_r, S_s = S
+    I_0 = b * (1 - b * nu_r * S_r - b * nu_s * S_s + nu_rs * (a * S_r) * (b * S_s))
+    I_1 = (a * nu_rs - b * nu_r * nu_s) / (nu_r * nu_s)
+    return I_0, I_1, nu_rs * (a * S_r) * (a * S_s) / alpha
+
+
+def printed_S(a: Any, alpha: Any, nu: Any, lam: Any) -> Any:
+    """S_r = q̂_r/(ν_rr + a q̂_r) (eq. 15) where q_r and q̂_r solve eq. 19; at λ = 0 that is eq. 20."""
+    t = lam * nu / a
+    root = np.sqrt((alpha - nu) ** 2 + 2 * t * (alpha + nu) + t**2)
+    return 2 * alpha / (a * (alpha + nu + t + root))
+
+
 class Bulk(NamedTuple):
     """The share of its bulk that a member fits, all of one shape."""
 
-    sigma: FloatArray  # σ, in [0, 1] for λ ≥ 0
+    sigma: FloatArray  # σ = a S, in [0, 1] for λ ≥ 0
     per_alpha: FloatArray  # σ/α, α that of the rows it sees
     free: FloatArray  # 1 - σ
     gap: FloatArray  # 1 - γ_rr
@@ -36,7 +56,7 @@ class Bulk(NamedTuple):
 
 @quiet
 def bulk(alpha: FloatArray, nu: FloatArray, t: FloatArray) -> Bulk:
-    """Solve the saddle point νσ² - Bσ + α = 0 with B = α + ν + t, where t = λν/a is the scaled ridge.
+    """Solve the saddle point of eq. 19, νσ² - Bσ + α = 0 with B = α + ν + t, where t = λν/a is the scaled ridge.
 
     σ = 2α/(B + √[(α-ν)² + 2t(α+ν) + t²]), and the square root is written as a product. t = inf is a member without a
     bulk. For t < 0 the root exists down to -(√α-√ν)².
@@ -80,10 +100,11 @@ def bulk_of_members(grid: EquicorrelatedGrid) -> tuple[Bulk, FloatArray]:
 def unaligned_bias(
     b: FloatArray, pure: FloatArray, lost: FloatArray, nu: tuple[FloatArray, ...], free: TwoArrays
 ) -> tuple[FloatArray, ...]:
-    """Terms of I⁰_rs = b - (b²/a)(ν_rr σ_r + ν_ss σ_s - ν_rs σ_r σ_s), the bias of the teacher's part orthogonal to 1.
+    """Terms of I⁰_rs = b - (b²/a)(ν_rr σ_r + ν_ss σ_s - ν_rs σ_r σ_s), eq. 17.
 
-    They are sorted by features: those that neither member sees, and what noise and ridge leave of the rest. `pure` is
-    b/a, `lost` ω²/a, `nu` is ν_rr, ν_ss, ν_rs and `free` is 1 - σ_r, 1 - σ_s.
+    It is the bias of the teacher's part orthogonal to 1. The terms are sorted by features: those that neither member
+    sees, and what noise and ridge leave of the rest. `pure` is b/a, `lost` ω²/a, `nu` is ν_rr, ν_ss, ν_rs and `free` is
+    1 - σ_r, 1 - σ_s.
     """
     nu_r, nu_s, nu_rs = nu
     free_r, free_s = free
@@ -101,7 +122,7 @@ def unaligned_bias(
 def aligned_bias(
     b: FloatArray, omega2: FloatArray, nu: tuple[FloatArray, ...], own: FloatArray
 ) -> tuple[FloatArray, ...]:
-    """Terms of I¹_rs = a ν_rs/(ν_rr ν_ss) - b, the bias of the teacher's part along 1 for c > 0 and M → ∞.
+    """Terms of I¹_rs = a ν_rs/(ν_rr ν_ss) - b, eq. 18: the bias of the teacher's part along 1 for c > 0 and M → ∞.
 
     It does not depend on the ridge. `own` marks r = s, where ν_rs = ν_rr.
     """
@@ -209,7 +230,7 @@ def _outputs(grid: EquicorrelatedGrid, found: Bulk, fit: FloatArray, E: FloatArr
 
 
 def gamma_of(grid: EquicorrelatedGrid, found: Bulk) -> FloatArray:
-    """γ_rs = ν_rs σ_r σ_s f_rs/(f_r f_s α)."""
+    """γ_rs = ν_rs σ_r σ_s f_rs/(f_r f_s α), eq. 15 where all members see all rows."""
     shared = grid.rows / grid.seen[..., None]
     return grid.nu * found.sigma[..., None] * found.per_alpha[..., None, :] * shared
 
@@ -222,7 +243,7 @@ def mixed(rho: FloatArray, across: FloatArray, along: FloatArray) -> FloatArray:
 
 @quiet
 def equicorrelated_order_parameters(grid: EquicorrelatedGrid) -> OrderParameters:
-    """Order parameters of Prop. 2 on the grid."""
+    """Order parameters of Prop. 2 on the grid: S and γ of eq. 15, q and q̂ of eq. 19."""
     found, kappa_bar = bulk_of_members(grid)
     a = grid.a[..., None]
     q = np.where(np.isinf(kappa_bar), a, kappa_bar * a / (kappa_bar + a / grid.own))

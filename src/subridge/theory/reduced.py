@@ -1,8 +1,11 @@
-"""Equal disjoint members that share a fixed number of weights: sec. H.4 (HomEnsMathSection), in units of s(1-c).
+"""Equal disjoint members that share a fixed number of weights, eqs. 22 to 26 and sec. H.4 (HomEnsMathSection).
+
+Errors are in units of s(1-c). The order is that of the paper: the error, eqs. 195 to 212, at λ = 0 or any ridge; the
+best ridge, eq. 193; the best number of members, eqs. 25 and 26, with its boundary and expansion, eqs. 213 to 215.
 
 Noises are the ratios H, W, Z of eq. 24 (ReducesNoises), ν_rr = 1/k and 0 < c < 1; at c = 0 set the alignment to zero.
-In these units b = 1 and a = 1 + W. No two members share a feature, so that 𝓔_k = ν E_rr + (1-ν) E_rr′. The sums are
-written so that ν = 0, that is k = ∞, is no special case.
+In these units b = 1 and a = 1 + W, and σ = (1+W) 𝓢 with 𝓢 of eq. 202. No two members share a feature, so that
+𝓔_k = ν E_rr + (1-ν) E_rr′. The sums are written so that ν = 0, that is k = ∞, is no special case.
 """
 
 from collections.abc import Callable
@@ -28,7 +31,7 @@ _NET = np.unique(np.concatenate([np.arange(1.0, 25.0), np.round(np.geomspace(24,
 
 
 class Ratios(NamedTuple):
-    """α, ρ², H, W, Z."""
+    """α, ρ² and the noises H, W, Z of eq. 24 (ReducesNoises)."""
 
     alpha: FloatArray
     rho2: FloatArray
@@ -63,7 +66,7 @@ class Ratios(NamedTuple):
 
 
 def own_bias(nu: FloatArray, sigma: FloatArray, ratios: Ratios) -> FloatArray:
-    """ν B_rr: each member's bias against itself, in the proportion in which it enters 𝓔, eq. 204 (ErrReduced)."""
+    """ν B_rr: each member's bias against itself, as it enters 𝓔, eqs. 204 to 208 (ErrReduced)."""
     _, rho2, _, W, _ = ratios
     along = (1 - nu) + W  # ν I¹_rr
     across = (1 - nu) + nu * (W + (1 - sigma) ** 2) / (1 + W)  # I⁰_rr, without a difference
@@ -71,14 +74,14 @@ def own_bias(nu: FloatArray, sigma: FloatArray, ratios: Ratios) -> FloatArray:
 
 
 def cross_bias(nu: FloatArray, sigma: FloatArray, ratios: Ratios) -> FloatArray:
-    """B_rr′ of two different members, all of their error, eq. 209 (ErrpReduced): without a shared feature γ = 0."""
+    """B_rr′ of two different members, their error, eqs. 209, 210 (ErrpReduced): without a shared feature γ = 0."""
     _, rho2, _, W, _ = ratios
     return (1 - rho2) * (1 - 2 * nu * sigma / (1 + W)) - rho2
 
 
 @quiet
 def reduced_error(nu: FloatArray, sigma: FloatArray, ratios: Ratios) -> FloatArray:
-    """𝓔 at ν = 1/k, eq. 211 (EkReduced), given the share σ of its bulk that a member fits; inf at the threshold."""
+    """𝓔 at ν = 1/k, eqs. 211 and 212 (EkReduced), given the share σ that a member fits; inf at the threshold."""
     alpha, _, H, _, Z = ratios
     gamma = quotient(nu * sigma**2, alpha)
     bias, noise, gap = own_bias(nu, sigma, ratios), nu * (H + gamma * Z), 1.0 - gamma
@@ -235,9 +238,8 @@ def reduced_optimal_ridge(
     k, scaled = extended_non_negative("n_members", n_members, 1.0), is_scaled(aggregation)
     if scaled and sample_ratio is None:
         raise ParameterError('sample_ratio is needed for aggregation="scaled": its best ridge depends on it')
-    given = extended_non_negative("sample_ratio", 1.0 if sample_ratio is None else sample_ratio)
-    ratios = Ratios.checked(given if scaled else 1.0, alignment, readout_nsr, feature_nsr, label_nsr)
-    alpha, rho2, H, W, Z = ratios
+    given = 1.0 if sample_ratio is None else sample_ratio
+    alpha, rho2, H, W, Z = Ratios.checked(given, alignment, readout_nsr, feature_nsr, label_nsr)
     Lam = best_member_ridge(_ONE, 1 + W, 1.0 / k, rho2, H + Z)
     if not scaled:
         return Lam
@@ -397,7 +399,7 @@ def large_k_coefficient(
     *,
     ridge: float | str = 0,
 ) -> FloatArray:
-    """Coefficient of 1/k in the expansion of 𝓔_k about k = ∞ (sec. H.4.1 (PhaseTransitionAnalytics)).
+    """Coefficient of 1/k in the expansion of 𝓔_k about k = ∞, eqs. 213 (λ = 0) and 215 (λ*).
 
     Negative means that a finite ensemble beats the infinite one.
 

@@ -7,14 +7,14 @@ import numpy as np
 from scipy.optimize import elementwise, minimize
 
 from subridge.arrays.types import ArrayLike, FloatArray, IntArray
-from subridge.model.aggregation import LinearAggregation, Mean
+from subridge.model.aggregation import LinearAggregation
 from subridge.model.checks import SCOPES, Scope, extended_non_negative, one_of
-from subridge.model.ensemble import Ensemble
+from subridge.model.ensemble import Ensemble, SubsetPlan
 from subridge.model.errors import ParameterError
 from subridge.model.problem import EquicorrelatedProblem, Problem
 from subridge.model.shift import TestLaw, moments_at_test
 from subridge.theory.dead import probability_of
-from subridge.theory.grid import EquicorrelatedGrid, GeneralGrid, check_description, leading_shape
+from subridge.theory.grid import EquicorrelatedGrid, GeneralGrid, check_description, leading_shape, row_fractions
 from subridge.theory.landscape import STEP, Landscape, equicorrelated_landscape, general_landscape
 from subridge.theory.prop1 import general_moments, tabulate
 from subridge.theory.prop2 import best_member_ridge
@@ -134,41 +134,42 @@ def optimal_ridge(
             [_space_optimum(problem, ensemble, float(each)) for each in alpha.flat], (*alpha.shape, ensemble.n_members)
         )
     shape = leading_shape(problem, ensemble, alpha)
-    landscape = landscape_of(problem, ensemble, alpha, test=test)
-    G, k = landscape.floor.shape
-    if not G:
-        return np.zeros((*shape, 1 if scope == "ensemble" else k))
-    if scope == "ensemble":
-        found = _common_optimum(landscape)[:, None]
-    else:
-        alone = (landscape_of(problem, ensemble, alpha, r, test) for r in range(k))
-        found = np.column_stack([member_optimum(each) for each in alone])
-    if scope == "joint":
-        found = _joint_optimum(landscape, _common_optimum(landscape), found)
+    if 0 in shape:
+        return np.zeros((*shape, 1 if scope == "ensemble" else ensemble.n_members))
+    if scope != "ensemble":
+        members = (alone(problem, ensemble, r) for r in range(ensemble.n_members))
+        found = np.column_stack([member_optimum(landscape_of(problem, each, alpha, test)) for each in members])
+    if scope != "member":
+        landscape = landscape_of(problem, ensemble, alpha, test)
+        common = _common_optimum(landscape)
+        found = common[:, None] if scope == "ensemble" else _joint_optimum(landscape, common, found)
     return found.reshape(*shape, found.shape[-1])
 
 
+def alone(problem: Problem | EquicorrelatedProblem, ensemble: Ensemble, member: int) -> Ensemble:
+    """The mean of one member."""
+    own = slice(member, member + 1)
+    noise = ensemble.readout_noise
+    return Ensemble(
+        SubsetPlan(ensemble.plan.measurements[own], ensemble.plan.n_features)
+        if isinstance(problem, Problem)
+        else ensemble.fractions[..., own, own],
+        ensemble.ridge[..., :1],
+        noise[..., own] if noise.shape[-1] > 1 else noise,
+        row_fractions=row_fractions(ensemble)[own, own],
+    )
+
+
 def landscape_of(
-    problem: Problem | EquicorrelatedProblem,
-    ensemble: Ensemble,
-    alpha: FloatArray,
-    member: int | None = None,
-    test: TestLaw | None = None,
+    problem: Problem | EquicorrelatedProblem, ensemble: Ensemble, alpha: FloatArray, test: TestLaw | None = None
 ) -> Landscape:
-    """The error on the grid of a call: of the ensemble, or of one member alone."""
-    given = ensemble.aggregation
-    aggregation = given if member is None and isinstance(given, LinearAggregation) else Mean()
-    own = slice(None) if member is None else slice(member, member + 1)
+    """The error of the ensemble on the grid of a call."""
+    aggregation = ensemble.aggregation
+    assert isinstance(aggregation, LinearAggregation)
     if isinstance(problem, Problem):
-        flat = GeneralGrid.of(problem, ensemble, alpha)
         tables = tabulate(problem, ensemble.plan)
-        if member is not None:
-            tables = tables._replace(members=tables.members[own], pairs={(0, 0): tables.pairs[member, member]})
         at = None if test is None else tables_on_test(problem, ensemble.plan, moments_at_test(problem, test))
-        if at is not None and member is not None:
-            at = at.of_member(member)
-        flat = flat._replace(eta=flat.eta[:, own], rows=flat.rows[own, own])
-        return general_landscape(tables, flat, aggregation, at)
+        return general_landscape(tables, GeneralGrid.of(problem, ensemble, alpha), aggregation, at)
     grid = EquicorrelatedGrid.of(problem, ensemble, alpha).flat()
     if (grid.a == 0).any():
         raise ParameterError("at correlation=1 without feature noise the error does not depend on the ridge")
@@ -178,7 +179,6 @@ def landscape_of(
             "the error of an aligned target is infinite where features fail and M → ∞; make a Problem by "
             "problem.realise(n_features, seed)"
         )
-    grid = grid._replace(nu=grid.nu[:, own, own], eta=grid.eta[:, own], rows=grid.rows[:, own, own])
     return equicorrelated_landscape(grid, aggregation, failing)
 
 

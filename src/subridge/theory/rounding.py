@@ -65,7 +65,8 @@ def member_doubt(
     at_zero = kappa_bar == 0
     negative = kappa_bar < 0
     pull = abs(share.pull)
-    phi, psi = share.shares
+    phi = share.phi
+    psi = share.psi
     mixed = abs(phi * psi)
     free = psi**2
     squares = phi**2

@@ -14,6 +14,7 @@ With the shares φ_i = d_i/(κ̄ + d_i) and ψ_i = 1 - φ_i, the same equation i
 Newton's method solves whichever of the two cancels less.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -30,7 +31,7 @@ EPS = float(np.finfo(np.float64).eps)
 quiet = np.errstate(divide="ignore", invalid="ignore", over="ignore")
 _STEPS = 120  # of Newton's method; a handful is typical
 # Beside ridges above this multiple of the largest eigenvalue nothing is learnt: κ̄ is λ/α to all digits.
-_VAST = 1e150
+VAST = 1e150
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,7 +91,7 @@ class Spectrum:
     n_features: int
 
     def resolvent(self, kappa_bar: FloatArray) -> FloatArray:
-        """``1/(κ̄ + d_i)``, shape (*kappa_bar.shape, n)."""
+        """``1/(κ̄ + d_i)``, the eigenvalues of q̂_r G_r⁻¹ with G_r of eq. 7, shape (*kappa_bar.shape, n)."""
         return 1.0 / (kappa_bar[..., None] + self.values)
 
     @quiet
@@ -127,14 +128,16 @@ def effective_ridge(
     """
     status = np.ones(alpha.shape, dtype=bool)
     largest = spectrum.values.max(initial=0.0)
-    vast = lam > _VAST * largest
+    vast = lam > VAST * largest
     if not largest:  # a member that sees nothing fits nothing, whatever its ridge
         vast = lam != 0
     kappa_bar = np.where(alpha == 0, np.inf, np.where(vast, lam / alpha, 0.0))
     inside = (alpha > 0) & np.isfinite(alpha) & ~vast
-    above = inside & ((lam > 0) | (lam == 0) & (spectrum.spare_samples(alpha) < 0))
+    spare = spectrum.spare_samples(alpha)
+    above = inside & ((lam > 0) | (lam == 0) & (spare < 0))
     if above.any():
-        kappa_bar[above], status[above] = _non_negative(spectrum, alpha[above], lam[above])
+        pull, samples = (each[above] * spectrum.n_features for each in (lam, alpha))
+        kappa_bar[above], status[above] = _non_negative(spectrum, pull, samples, spare[above])
     below = inside & (lam < 0)
     if below.any():
         kappa_bar[below], status[below] = _negative(spectrum, alpha[below], lam[below], clip=clip)
@@ -144,6 +147,16 @@ def effective_ridge(
             f"no saddle point found at sample_ratio={alpha[worst]:g}, ridge={lam[worst]:g}; check the covariance's "
             "scale, or pass throw=False to see every status"
         )
+    return kappa_bar, status
+
+
+def effective_ridges(
+    spectra: Sequence[Spectrum], alpha: FloatArray, lam: FloatArray, *, throw: bool = True, clip: bool = False
+) -> tuple[FloatArray, BoolArray]:
+    """`effective_ridge` of every member: α, λ, κ̄ and the status have shape (G, k)."""
+    members = zip(spectra, alpha.T, lam.T, strict=True)
+    found = zip(*(effective_ridge(*member, throw=throw, clip=clip) for member in members), strict=True)
+    kappa_bar, status = map(np.column_stack, found)
     return kappa_bar, status
 
 
@@ -186,11 +199,10 @@ def _defect(
     return defect, strength + np.vecdot(R, weights), terms
 
 
-def _non_negative(spectrum: Spectrum, alpha: FloatArray, lam: FloatArray) -> tuple[FloatArray, BoolArray]:
-    """λ > 0, or λ = 0 below the threshold: bracketed Newton steps in log κ̄."""
-    samples = alpha * spectrum.n_features
-    spare = spectrum.spare_samples(alpha)
-    pull = lam * spectrum.n_features
+def _non_negative(
+    spectrum: Spectrum, pull: FloatArray, samples: FloatArray, spare: FloatArray
+) -> tuple[FloatArray, BoolArray]:
+    """λ > 0, or λ = 0 below the threshold, given λM, αM and αM - N: bracketed Newton steps in log κ̄."""
     low = np.maximum(pull / samples, np.where(spare < 0, spectrum.values[0] * (-spare / samples), 0.0))
     high = (pull + spectrum.counts @ spectrum.values) / samples
     # Above the threshold λM/κ̄ exceeds αM - N: a bracket of the root's own size for tiny λ.

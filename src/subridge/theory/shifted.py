@@ -22,8 +22,9 @@ from subridge.model.aggregation import MemberMoments, quotient
 from subridge.model.ensemble import Ensemble, SubsetPlan
 from subridge.model.problem import Problem
 from subridge.model.shift import MomentsAtTest
+from subridge.theory.dense import decompose, measured
 from subridge.theory.grid import GeneralGrid, readout, row_factors
-from subridge.theory.saddle_point import EPS, Spectrum, effective_ridge, quiet
+from subridge.theory.saddle_point import Spectrum, effective_ridges, quiet
 
 
 class ShiftedTables(NamedTuple):
@@ -38,34 +39,27 @@ class ShiftedTables(NamedTuple):
     explained: list[FloatArray]
     pairs: dict[tuple[int, int], tuple[FloatArray, FloatArray]]
 
-    def of_member(self, r: int) -> "ShiftedTables":
-        """Tables of one member alone."""
-        return ShiftedTables(self.power, [self.spectra[r]], [self.explained[r]], {(0, 0): self.pairs[r, r]})
-
 
 def tables_on_test(problem: Problem, plan: SubsetPlan, test: MomentsAtTest) -> ShiftedTables:
     """Tables of a plan's members on the test data."""
-    M, S = problem.n_features, problem.signal_covariance
-    Sigma = S.dense() + problem.noise_covariance.dense()
-    target = S.apply(problem.teacher_weights)
+    M, members = problem.n_features, range(plan.n_members)
+    target = problem.signal_covariance.apply(problem.teacher_weights)
 
     def seen(r: int, matrix: FloatArray) -> FloatArray:
         """A_r X."""
         return plan.measure(r, matrix.T).T
 
-    whiten, spectra, loads, explained = [], [], [], []
-    for r in range(plan.n_members):
-        d, U = np.linalg.eigh(seen(r, seen(r, Sigma).T))
-        kept = d > 10 * len(d) * EPS * d[-1]
-        Z = U[:, kept] / np.sqrt(d[kept])
-        whiten.append(Z)
-        spectra.append(Spectrum(d[kept] * (M / len(d)), np.ones(Z.shape[1]), M))
-        loads.append(Z.T @ seen(r, target))
-        explained.append(loads[r] * (Z.T @ seen(r, test.cross)) / M)
+    own = [measured(problem, plan, r, r) for r in members]
+    directions = [decompose(H, np.diagonal(H), accurate=False) for H in own]
+    Z = [each.whiten for each in directions]
+    spectra = [Spectrum(each.values * (M / len(each.whiten)), np.ones(len(each.values)), M) for each in directions]
+    loads = [Z[r].T @ seen(r, target) for r in members]
+    explained = [loads[r] * (Z[r].T @ seen(r, test.cross)) / M for r in members]
     pairs = {}
-    for r, s in combinations_with_replacement(range(plan.n_members), 2):
-        C, Ct = (whiten[r].T @ seen(r, seen(s, matrix).T) @ whiten[s] for matrix in (Sigma, test.second))
-        pairs[r, s] = C * Ct / M, np.outer(loads[r], loads[s]) * Ct / M
+    for r, s in combinations_with_replacement(members, 2):
+        C = Z[r].T @ measured(problem, plan, r, s) @ Z[s]
+        C_t = Z[r].T @ seen(r, seen(s, test.second).T) @ Z[s]
+        pairs[r, s] = C * C_t / M, np.outer(loads[r], loads[s]) * C_t / M
     return ShiftedTables(test.power / M, spectra, explained, pairs)
 
 
@@ -99,9 +93,7 @@ def moments_on_test(
     """Moments of members and target on test data, from the errors E_rs on data like those of training, (..., k, k)."""
     tables = tables_on_test(problem, ensemble.plan, test)
     k = ensemble.n_members
-    seen = np.outer(np.diagonal(grid.rows), grid.alpha)
-    ridges = zip(tables.spectra, seen, grid.lam.T, strict=True)
-    kappa_bar = np.column_stack([effective_ridge(*each)[0] for each in ridges])
+    kappa_bar, _ = effective_ridges(tables.spectra, np.outer(grid.alpha, np.diagonal(grid.rows)), grid.lam)
     factors = row_factors(grid.rows) * quotient(np.ones_like(grid.alpha), grid.alpha)[:, None, None]
     found, c = errors_on_test(tables, kappa_bar, factors, pairs.reshape(-1, k, k), grid.zeta**2, readout(grid))
     v = np.full(grid.shape, tables.power)

@@ -1,11 +1,12 @@
 """What Prop. 1 needs to know of a problem, in whitened directions of its members.
 
-A member's covariance Σ̃_rr has eigenvalues d_i. Along direction i a sample ratio and a ridge fit the share
+A member's covariance Σ̃_rr (eq. 6) has eigenvalues d_i. Along direction i a sample ratio and a ridge fit the share
 φ_i = d_i/(κ̄_r + d_i) and leave ψ_i = κ̄_r/(κ̄_r + d_i). With C_rs = Z_rᵀ Σ_rs Z_s, where Z_rᵀ Σ_rr Z_r = I,
 
-    αM γ_rs = Σ_ij φ_i C_ij² φ_j,
+    αM γ_rs = Σ_ij φ_i C_ij² φ_j        (eq. 8),
 
-and the bias is a form in either share. From the whole signal, with loadings a_r = Z_rᵀ A_r Σ_s w*,
+and the bias of eq. 9 (GeneralErr) is a form in either share. From the whole signal, with loadings
+a_r = Z_rᵀ A_r Σ_s w*,
 
     M B_rs = w*ᵀΣ_s w* - Σ φ_i a_i² - Σ φ_j a_j² + Σ_ij φ_i a_i C_ij a_j φ_j;
 
@@ -284,14 +285,15 @@ def _meeting(r: _Spikes, s: _Spikes, d: float, M: int) -> tuple[Form, Form]:
     own_r, own_s = (Q_r**2).sum(axis=0), (Q_s**2).sum(axis=0)  # |P Q|² column by column
     spikes = d * PQ + r.FQ.T @ s.FQ
     (x0, x1), (y0, y1) = r.weights, s.weights
-    trace, cross = np.empty((2, len(r.values), len(s.values)))
-    trace[0, 0] = d**2 * (len(in_r) - own_r.sum() - own_s.sum() + (PQ**2).sum())
-    trace[0, 1:] = d**2 * (own_s - (PQ**2).sum(axis=0))
-    trace[1:, 0] = d**2 * (own_r - (PQ**2).sum(axis=1))
-    trace[1:, 1:] = spikes**2
-    cross[0, 0] = d * (x0[in_r] @ y0[in_s])
-    cross[0, 1:] = d * (x0[in_r] @ Q_s) * y1
-    cross[1:, 0] = d * (y0[in_s] @ Q_r) * x1
-    cross[1:, 1:] = x1[:, None] * spikes * y1
+    of_bulk = d**2 * (len(in_r) - own_r.sum() - own_s.sum() + (PQ**2).sum())
+    trace = np.block(
+        [[of_bulk, d**2 * (own_s - (PQ**2).sum(axis=0))], [d**2 * (own_r - (PQ**2).sum(axis=1))[:, None], spikes**2]]
+    )
+    cross = np.block(
+        [
+            [d * (x0[in_r] @ y0[in_s]), d * (x0[in_r] @ Q_s) * y1],
+            [(d * (y0[in_s] @ Q_r) * x1)[:, None], x1[:, None] * spikes * y1],
+        ]
+    )
     rows = np.ix_(r.seen, s.seen)
     return bilinear(trace[rows], 1 / r.values[r.seen], 1 / s.values[s.seen]), bilinear(cross[rows] / M)
