@@ -18,7 +18,13 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils import check_random_state
 from sklearn.utils.class_weight import compute_sample_weight
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import _check_sample_weight, check_is_fitted, column_or_1d, validate_data
+from sklearn.utils.validation import (
+    _check_n_features,
+    _check_sample_weight,
+    check_is_fitted,
+    column_or_1d,
+    validate_data,
+)
 
 from subridge.arrays.namespace import is_lazy, is_sparse, is_tensor, is_wide, like, namespace_of, select_rows, to_numpy
 from subridge.arrays.types import Array, ArrayLike, BoolArray, FloatArray, MatrixLike
@@ -112,7 +118,8 @@ def training_input(
         raise DataError(f"{type(estimator).__name__} requires y to be passed, but the target y is None")
     if is_sparse(y):
         raise DataError("y is a sparse matrix; labels are given as an array, y.toarray()")
-    if np.ma.is_masked(y) or (numeric and isinstance(y, np.ndarray) and y.dtype.kind != "c"):
+    kind = y.dtype.kind if isinstance(y, np.ndarray) else None
+    if np.ma.is_masked(y) or kind == "V" or (numeric and kind not in (None, "c")):
         refuse_odd_values("y", y)
     if is_tensor(X):
         features: Features = checked_features(estimator, X, reset)
@@ -125,8 +132,6 @@ def training_input(
         features, labels = checked_features(estimator, X, reset, y=y, multi_output=numeric, y_numeric=numeric)
     if numeric:
         return features, labels if is_tensor(X) else labels.astype(np.float64, copy=False)
-    if labels.dtype.kind == "V":
-        refuse_odd_values("y", labels)
     check_classification_targets(labels)
     return features, column_or_1d(labels, warn=True)
 
@@ -163,13 +168,7 @@ def checked_features(estimator: Any, X: MatrixLike, reset: bool, allow_nan: bool
     X = xp.astype(X.detach(), xp.float64)
     if xp.any(xp.isinf(X)) or (not allow_nan and xp.any(xp.isnan(X))):
         raise DataError("X contains NaN or infinity; replace or drop those rows")
-    if reset:
-        estimator.n_features_in_ = X.shape[1]
-    elif X.shape[1] != estimator.n_features_in_:
-        raise DataError(
-            f"X has {X.shape[1]} features, but {type(estimator).__name__} is expecting "
-            f"{estimator.n_features_in_} features as input"
-        )
+    _check_n_features(estimator, X, reset=reset)
     return X
 
 
@@ -327,10 +326,8 @@ class RidgeEnsembleBase(BaseEstimator):
 
     def _forget(self) -> None:
         """Forget an earlier fit, so that one that fails leaves nothing to predict with; classes serve a stream."""
-        fitted = {name for name in vars(self) if name.endswith("_")} - {"classes_"}
-        for name in fitted | (
-            {"_members", "_moments", "_left_out", "_stream_seed", "_by_target", "_scratch"} & vars(self).keys()
-        ):
+        private = ("_members", "_moments", "_left_out", "_by_target")
+        for name in [name for name in vars(self) if name in private or (name[-1] == "_" and name != "classes_")]:
             delattr(self, name)
 
     def _seeds(self) -> tuple[int, int]:
@@ -396,14 +393,11 @@ class RidgeEnsembleBase(BaseEstimator):
 
     def _given_plan(self, n_features: int, rng: np.random.Generator) -> SubsetPlan:
         """The subsets that a user gives, as a plan, a strategy, lists of features, or a function that draws them."""
-        subsets = self.subsets
-        if isinstance(subsets, Strategy):
-            drawn: _Known = subsets.draw(n_features, rng)
-        else:
-            try:
-                drawn = subsets(n_features, rng) if callable(subsets) else subsets
-            except TypeError as error:
-                raise SubsetError(f"subsets, a function of (n_features, rng), failed: {error}") from error
+        draw = self.subsets.draw if isinstance(self.subsets, Strategy) else self.subsets
+        try:
+            drawn: _Known = draw(n_features, rng) if callable(draw) else draw
+        except TypeError as error:
+            raise SubsetError(f"subsets, a function of (n_features, rng), failed: {error}") from error
         if isinstance(drawn, SubsetPlan):
             if drawn.n_features != n_features:
                 raise SubsetError(
@@ -545,38 +539,34 @@ class RidgeEnsembleBase(BaseEstimator):
         losses, places, plan = taken.losses, taken.places, taken.offer.plan
         aggregation = losses.aggregation
         fitted = taken.ensemble
-        is_common = (fitted.ridge == fitted.ridge[0]).all()
-        if isinstance(self.ridge, str):
+        is_searched = isinstance(self.ridge, str)
+        if is_searched:
             self.ridge_path_ = taken.ridges
-            is_common = is_common and self.ridge_scope == "ensemble"
-            if self.ridge_scope == "ensemble":
-                chooser = taken.chooser
-                self.loo_path_ = chooser.at(chooser.common(np.arange(len(taken.ridges)))).loss
+        if is_searched and self.ridge_scope == "ensemble":
+            self.loo_path_ = taken.chooser.at(taken.chooser.common(np.arange(len(taken.ridges)))).loss
+        is_common = (fitted.ridge == fitted.ridge[0]).all() and (self.ridge_scope == "ensemble" or not is_searched)
         self.loo_error_ = error
         self.ridge_ = float(fitted.ridge[0]) if is_common else fitted.ridge.copy()
         self._keep_plan(plan)
         self.ensemble_ = Ensemble(plan, fitted.ridge, self.readout_noise, decided or aggregation, fitted.row_fractions)
-        scratch = getattr(self, "_scratch", None)
+        scratch = rows.columns.scratch if isinstance(rows, ColumnRows) else None
         paths = losses.paths if scratch is None else []  # if coefficients go to disk, members have none in memory
-        coefs = []
-        intercepts = []
-        for r, path in enumerate(paths):
-            coef = path.coefficients(int(places[r]))
-            coefs.append(coef)
-            intercepts.append(path.target_means - coef @ plan.measure(r, path.feature_means))
+        coefs = [path.coefficients(int(places[r])) for r, path in enumerate(paths)]
+        intercepts = [
+            path.target_means - coefs[r] @ plan.measure(r, path.feature_means) for r, path in enumerate(paths)
+        ]
         mean = rows.centred_targets[1]
-        if taken.offer.row_sets is None and scratch is None:
-            mean = sum((path.target_means for path in paths), mean * 0.0) / len(paths)
+        if taken.offer.row_sets is None:
+            mean = sum((path.target_means for path in losses.paths), mean * 0.0) / len(losses.paths)
         self._members = FittedMembers(plan, coefs, intercepts, mean)
         linear = aggregation if aggregation.is_linear else Mean()
         self._member_moments = moments = losses.moments(places[None], linear).of_batch(0)
         self.risk_matrix_ = moments.pairs if moments.pairs.ndim == 2 else moments.pairs.sum(axis=0)
         self._member_weights = taken.weights if aggregation.fits_weights else linear.weights(moments)
-        if scratch is None:
-            self._map = self._members.collapse(self._member_weights)
-        else:
-            assert isinstance(rows, ColumnRows)
+        if isinstance(rows, ColumnRows) and scratch is not None:
             self._map = np.empty(0), written_map(scratch, rows, plan, losses.paths, places, self._member_weights)
+        else:
+            self._map = self._members.collapse(self._member_weights)
 
     def _keep_plan(self, plan: SubsetPlan) -> None:
         """Set what is known of the members from their subsets."""
@@ -590,9 +580,10 @@ class RidgeEnsembleBase(BaseEstimator):
         """Add a batch of rows to the moments and fit to all of them; nothing is warned of while rows may be few."""
         features, y, w = weighted_rows(X, targets, weights)
         before = getattr(self, "_moments", ())
-        new = []
-        for part in pieces_of(features.shape[0], sum(each.n_samples for each in before)):
-            new.append(moments_of(features[part], y[:, part], None if w is None else w[part]))
+        new = [
+            moments_of(features[part], y[:, part], None if w is None else w[part])
+            for part in pieces_of(features.shape[0], sum(each.n_samples for each in before))
+        ]
         if not before:
             self._stream_seed = self._seeds()[0]
         self._moments: tuple[RowMoments, ...] = thinned([*before, *new])
@@ -635,14 +626,13 @@ class RidgeEnsembleBase(BaseEstimator):
 
     def _outputs(self, X: MatrixLike) -> Array:
         """What the ensemble says of new rows, shape (C, m): labels, mean scores, or shares of votes."""
+        check_is_fitted(self)
         if hasattr(self, "_by_target"):
             outputs: Array = self._by_target.predict(self._new_rows(X)[0])
             return outputs.T
-        if getattr(self, "_scratch", None) is not None:
-            refuse_unwritten("coef_", self._map[0])
+        refuse_unwritten("coef_", self._map[0])
         if is_wide(X):  # a block of columns at a time
             columns = disk_columns(X)
-            check_is_fitted(self)
             if X.shape[1] != self.n_features_in_ or not self.ensemble_.aggregation.is_linear:
                 raise DataError(
                     f"X on disk has {X.shape[1]} features; blocks of columns serve weighted sums of "
@@ -657,8 +647,8 @@ class RidgeEnsembleBase(BaseEstimator):
         if aggregation.is_linear or aggregation.adds_scores:
             coef, intercept = (like(each, features) for each in self._map)
             return (features @ coef.T + intercept).T
-        voters = self.n_estimators_ if aggregation.decides_classes else 1
-        return aggregation.combine(self._members.outputs(features)) / voters
+        outputs = aggregation.combine(self._members.outputs(features))
+        return outputs / self.n_estimators_ if aggregation.decides_classes else outputs
 
     def _without_each(self, X: MatrixLike, method: str) -> tuple[LeftOutEnsemble, Features]:
         """The ensemble without each left-out set, which needs the rows of the fit, and complete rows to predict."""

@@ -21,13 +21,14 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from subridge.arrays.machine import available_memory, forget_pages
+from subridge.arrays.machine import available_memory
 from subridge.arrays.namespace import is_dask, is_lazy, is_of, to_numpy
 from subridge.arrays.types import Array, ArrayLike, FloatArray, IntArray
 from subridge.model.checks import one_of, positive_integer, refuse_odd_values, truth
 from subridge.model.ensemble import SubsetPlan
 from subridge.model.errors import BudgetError, ClusterError, DataError, ParameterError, StoreError, counted
 from subridge.ridge.columns import ColumnRows, DiskColumns, gaps_error
+from subridge.ridge.columns import read_part as _read
 from subridge.ridge.member import MemberPath
 from subridge.ridge.moments import BATCHES, MomentBatches, RowMoments, merged, moments_of, pieces_of, thinned
 from subridge.store.progress import LateBar, ProgressBar
@@ -43,23 +44,11 @@ _Block = tuple[Any, ...]
 _Work = Callable[..., list[Any]]  # moments, or sums, of the pieces of a block
 
 
-def _read(array: Any, start: int, stop: int) -> Any:
-    """Rows of an array on disk; a block has them as a partial, which is called where they are needed."""
-    try:
-        return np.array(array[start:stop])
-    except Exception as error:  # whatever a damaged file makes a reader raise
-        raise DataError(
-            f"rows {start} to {stop} cannot be read ({type(error).__name__}: {error}); the file may be truncated or "
-            "damaged: write it again"
-        ) from error
-    finally:
-        forget_pages(array)
-
-
 class _Table(NamedTuple):
     """A table in blocks: a list if they can be read in any order, else an iterable of them.
 
-    A block is rows, labels and perhaps weights: arrays, rows that `_read` will read, or values of Dask. `dtype` and
+    A block is rows, labels and perhaps weights: arrays, partials that read them where they are needed, or values of
+    Dask. `dtype` and
     `block_rows`, of the largest block, are None if they are not known.
     """
 
@@ -181,7 +170,8 @@ def _disk_table(X: Any, y: Any, weights: Any) -> _Table:
     def rows_of(each: Any, start: int) -> Any:
         if each is None:
             return None
-        rows = partial(_read, each, start, min(start + step, n))
+        stop = min(start + step, n)
+        rows = partial(_read, each, slice(start, stop), f"rows {start} to {stop}")
         # Workers read what lies in zarr, and are sent the rest.
         return rows() if on_dask and not is_of(each, "zarr", "Array") else rows
 
@@ -293,8 +283,7 @@ def block_moments(
                 if fill is None:
                     gaps = empty.sum(axis=0)
                 values = np.where(empty, 0.0 if fill is None else fill, values)
-            own = moments_of(values, targets[:, rows], weights[rows])
-            slabs.append(replace(own, gaps=gaps))
+            slabs.append(replace(moments_of(values, targets[:, rows], weights[rows]), gaps=gaps))
         found.append(merged(slabs))
     return found
 
@@ -597,8 +586,9 @@ def _run(table: _Table, groups: Iterable[list[_Block]], work: _Work) -> Iterator
     On Dask they are trees of tasks, on the current client's cluster or by Dask's scheduler of this machine.
     """
     if not table.on_dask:
-        for number, group in enumerate(groups):
-            yield number, work(*group[0]) if len(group) == 1 else _joined(work(*block) for block in group)
+        yield from enumerate(
+            work(*group[0]) if len(group) == 1 else _joined(work(*block) for block in group) for group in groups
+        )
         return
     from dask.delayed import delayed
 
@@ -610,8 +600,7 @@ def _run(table: _Table, groups: Iterable[list[_Block]], work: _Work) -> Iterator
         roots.append(level[0])
     client = _client()
     if client is None:
-        for number, root in enumerate(roots):
-            yield number, root.compute()
+        yield from enumerate(root.compute() for root in roots)
         return
     from distributed import as_completed
     from distributed.scheduler import KilledWorker

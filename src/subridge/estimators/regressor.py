@@ -282,7 +282,9 @@ class RidgeEnsembleRegressor(MultiOutputMixin, RegressorMixin, RidgeEnsembleBase
             self._refuse(("readout_noise", "max_samples", "missing"), "needs members in memory; leave out coef_path=")
             _is_weighted_sum(self, ParameterError)
         try:
-            with nullcontext() if coef_path is None else new_array(coef_path) as self._scratch:
+            with nullcontext() if coef_path is None else new_array(coef_path) as scratch:
+                if isinstance(features, DiskColumns):
+                    features = replace(features, scratch=scratch)
                 left_out = self._fit(features, targets, weights, groups, aggregations)
         except BaseException:
             self._forget()
@@ -398,8 +400,8 @@ class RidgeEnsembleRegressor(MultiOutputMixin, RegressorMixin, RidgeEnsembleBase
         """
         features, labels = training_input(self, X, y, reset=not hasattr(self, "_moments"), numeric=True)
         self._has_one_target = labels.ndim == 1
-        targets = labels.reshape((len(labels), -1)).T
-        self._absorb(features, targets, row_weights(sample_weight, len(labels)), self._aggregations())
+        weights = row_weights(sample_weight, len(labels))
+        self._absorb(features, labels.reshape((len(labels), -1)).T, weights, self._aggregations())
         self._publish()
         return self
 
