@@ -145,9 +145,16 @@ def checked_features(estimator: Any, X: MatrixLike, reset: bool, allow_nan: bool
         )
     if not is_tensor(X):
         refuse_odd_table("X", X)
-        rules = {"accept_sparse": ("csr", "csc"), "ensure_all_finite": "allow-nan" if allow_nan else True}
         try:
-            found = validate_data(estimator, X, reset=reset, dtype=np.float64, **rules, **labels)
+            found = validate_data(
+                estimator,
+                X,
+                reset=reset,
+                dtype=np.float64,
+                accept_sparse=("csr", "csc"),
+                ensure_all_finite="allow-nan" if allow_nan else True,
+                **labels,
+            )
         except ValueError as error:
             if "Input y contains" in str(error):
                 raise DataError("y contains NaN or infinity; replace or drop those rows") from error
@@ -275,8 +282,9 @@ def per_target(aggregation: Aggregation) -> Aggregation:
 def one_ridge(rows: TrainingRows, ridges: ArrayLike | None, aggregation: Aggregation) -> Candidate:
     """One ridge on all features, chosen by left-out errors; nothing is warned of, because nobody asked for it."""
     with warnings.catch_warnings(action="ignore", category=SubridgeWarning):
-        single = offers(rows.column_squares > 0, (), (), ())
-        return choose_ensemble(rows, single, [aggregation], ridges, "ensemble").kept[0]
+        return choose_ensemble(
+            rows, offers(rows.column_squares > 0, (), (), ()), [aggregation], ridges, "ensemble"
+        ).kept[0]
 
 
 def errors_by_scale(
@@ -303,8 +311,26 @@ def errors_by_scale(
 # -- the estimator --------------------------------------------------------------------------------
 
 
+class RidgeEstimator(BaseEstimator):
+    """What `BandedRidge` and the ensembles share: what is forgotten, and tags of scikit-learn."""
+
+    def _forget(self) -> None:
+        """Forget an earlier fit, so that one that fails leaves nothing to predict with; classes serve a stream."""
+        private = ("_members", "_moments", "_left_out", "_by_target")
+        for name in [name for name in vars(self) if name in private or (name[-1] == "_" and name != "classes_")]:
+            delattr(self, name)
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "ridge_")
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
+
 @dataclass(eq=False, repr=False, kw_only=True)
-class RidgeEnsembleBase(BaseEstimator):
+class RidgeEnsembleBase(RidgeEstimator):
     """Members, ridges and streams; subclasses add targets, aggregation and what is published."""
 
     n_estimators: int | Literal["auto"] = field(default="auto", kw_only=False)
@@ -323,12 +349,6 @@ class RidgeEnsembleBase(BaseEstimator):
     random_state: int | np.random.RandomState | None = None
 
     # -- describing the ensemble ------------------------------------------------------------------
-
-    def _forget(self) -> None:
-        """Forget an earlier fit, so that one that fails leaves nothing to predict with; classes serve a stream."""
-        private = ("_members", "_moments", "_left_out", "_by_target")
-        for name in [name for name in vars(self) if name in private or (name[-1] == "_" and name != "classes_")]:
-            delattr(self, name)
 
     def _seeds(self) -> tuple[int, int]:
         """Check the parameters that need no data; seeds of the subsets and of everything else."""
@@ -387,9 +407,12 @@ class RidgeEnsembleBase(BaseEstimator):
         if rows.left_out is not None:
             raise ParameterError("max_samples cannot be used with groups or a gap: it leaves out single rows; use 1.0")
         for family in families:
-            for place, each in enumerate(family):
-                if each.strategy != "single" or not isinstance(self.n_estimators, str):
-                    family[place] = replace(each, row_sets=draw_rows(n, number, each.plan.n_members, seed))
+            family[:] = [
+                each
+                if each.strategy == "single" and isinstance(self.n_estimators, str)
+                else replace(each, row_sets=draw_rows(n, number, each.plan.n_members, seed))
+                for each in family
+            ]
 
     def _given_plan(self, n_features: int, rng: np.random.Generator) -> SubsetPlan:
         """The subsets that a user gives, as a plan, a strategy, lists of features, or a function that draws them."""
@@ -493,8 +516,8 @@ class RidgeEnsembleBase(BaseEstimator):
             # Many choices from few rows may cost too much, and the lower of two errors is too low.
             common = tuned(taken.offer, taken.name, taken.ridges, taken.chooser, "ensemble", taken.losses.aggregation)
             other_outputs, other_error = judge([common])
-            own = squares_of(outputs[None, ...], taken.losses)
-            gain, noise = paired(own, squares_of(other_outputs[None, ...], taken.losses), rows)
+            own, other = (squares_of(each[None, ...], taken.losses) for each in (outputs, other_outputs))
+            gain, noise = paired(own, other, rows)
             if not gain[0] > SURE_OF_SCALE * noise[0]:
                 taken, outputs, error = common, other_outputs, other_error
         is_asked_for = isinstance(self.subsets, str) and not isinstance(self.n_estimators, str)
@@ -535,7 +558,7 @@ class RidgeEnsembleBase(BaseEstimator):
     def _keep_candidate(
         self, rows: TrainingRows, taken: Candidate, error: float, decided: Aggregation | None = None
     ) -> None:
-        """Set what was fitted from the candidate that was taken; members may be combined by another aggregation."""
+        """Set and publish what was fitted from the candidate that was taken, perhaps with another aggregation."""
         losses, places, plan = taken.losses, taken.places, taken.offer.plan
         aggregation = losses.aggregation
         fitted = taken.ensemble
@@ -567,6 +590,7 @@ class RidgeEnsembleBase(BaseEstimator):
             self._map = np.empty(0), written_map(scratch, rows, plan, losses.paths, places, self._member_weights)
         else:
             self._map = self._members.collapse(self._member_weights)
+        self._publish()
 
     def _keep_plan(self, plan: SubsetPlan) -> None:
         """Set what is known of the members from their subsets."""
@@ -658,11 +682,3 @@ class RidgeEnsembleBase(BaseEstimator):
         if not hasattr(self, "_left_out"):
             raise NotFittedError(f"{method} needs the rows, and ridges for all targets; use fit, with per_target=False")
         return self._left_out, features
-
-    def __sklearn_is_fitted__(self) -> bool:
-        return hasattr(self, "ridge_")
-
-    def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        return tags

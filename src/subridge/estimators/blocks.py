@@ -467,8 +467,9 @@ def gather_moments(
     parts = np.array_split(np.arange(len(blocks)), n_batches)
     groups = [[blocks[i] for i in part] for part in parts if len(part)]  # neighbouring blocks make a batch
     batches = tuple[RowMoments, ...]()
-    words = f"rows, {planned / 2**30:.2f} GiB planned"
-    with ProgressBar(words, len(groups) * (1 + fills), show=progress and in_any_order) as bar:
+    with ProgressBar(
+        f"rows, {planned / 2**30:.2f} GiB planned", len(groups) * (1 + fills), show=progress and in_any_order
+    ) as bar:
         fill = _means(table if in_any_order else _table(X, y, sample_weight), groups, bar) if fills else None
         if in_any_order:
             found = _batches(table, groups, n_batches, fill, store, (X, y, sample_weight), bar)
@@ -565,8 +566,7 @@ def _batches(
     if store is not None:
         about = [*map(_identity, given), str(table.dtype), n_blocks, len(groups), None if fill is None else fill.sum()]
         kept = TaskStore(store, hashlib.sha256(repr(about).encode()).hexdigest(), 1, "moments of another table")
-        tasks = [range(number, number + 1) for number in range(len(groups))]
-        for rows, arrays in kept.sound(tasks, _NAMES):
+        for rows, arrays in kept.sound([range(number, number + 1) for number in range(len(groups))], _NAMES):
             pieces = zip(*(arrays[name][0] for name in _NAMES), strict=True)
             done[rows.start] = [RowMoments(int(n), float(w), float(s), *rest) for n, w, s, *rest in pieces]
         bar.move(len(done))

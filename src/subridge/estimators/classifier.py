@@ -188,7 +188,6 @@ class RidgeEnsembleClassifier(ClassifierMixin, RidgeEnsembleBase):
         weights = row_weights(sample_weight, len(labels), labels, self.class_weight)
         one_hot = self._one_hot(labels)
         left_out = self._fit(features, one_hot, weights, groups, aggregations)
-        self._publish()
         if votes_by.fits_weights:
             voting = WeightedMajority.of_weights(votes_by.weights(self._member_moments))
             self.ensemble_ = replace(self.ensemble_, aggregation=voting)
@@ -270,7 +269,6 @@ class RidgeEnsembleClassifier(ClassifierMixin, RidgeEnsembleBase):
             raise DataError(f"y holds labels {unknown[:5]!r} that are not in classes={self.classes_!r}")
         weights = row_weights(sample_weight, len(labels), labels, self.class_weight)
         self._absorb(features, self._one_hot(labels), weights, [aggregation])
-        self._publish()
         return self
 
     def decision_function(self, X: MatrixLike) -> Array:

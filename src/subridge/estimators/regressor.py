@@ -294,7 +294,6 @@ class RidgeEnsembleRegressor(MultiOutputMixin, RegressorMixin, RidgeEnsembleBase
 
             coef: Any = zarr.open_array(str(place_of(coef_path)), mode="r")
             self._map = coef, self._map[1]
-        self._publish()
         self.loo_predictions_ = self._shaped(left_out.predictions)
         if is_wide(X):
             del self._left_out  # it would hold on to the file
@@ -368,7 +367,6 @@ class RidgeEnsembleRegressor(MultiOutputMixin, RegressorMixin, RidgeEnsembleBase
         moments = moments_for(self, X, y, sample_weight, 1 + self.fit_intercept)
         rows = moment_rows(moments.batches, self.fit_intercept, moments.standardise)
         self._fit_moments(rows, self._aggregations(), self._seeds()[0])
-        self._publish()
         return self
 
     @available_if(_is_weighted_sum)  # type: ignore[untyped-decorator]
@@ -402,7 +400,6 @@ class RidgeEnsembleRegressor(MultiOutputMixin, RegressorMixin, RidgeEnsembleBase
         self._has_one_target = labels.ndim == 1
         weights = row_weights(sample_weight, len(labels))
         self._absorb(features, labels.reshape((len(labels), -1)).T, weights, self._aggregations())
-        self._publish()
         return self
 
     def predict(self, X: MatrixLike) -> Array:

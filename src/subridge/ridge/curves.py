@@ -150,9 +150,7 @@ def weights_along_curve(
                 members = np.full(rows.shape[0], N)
                 weights[trial, place, ...] = refined_curve(rows, labels, sizes, members, ridge)
         if kept:
-            found = solve_curve(rows, labels, sizes, kept, n_dual, segments)
-            for source, place in enumerate(ordinary):
-                weights[trial, place, ...] = found[:, source, ...]
+            weights[trial, ordinary, ...] = solve_curve(rows, labels, sizes, kept, n_dual, segments)
     return weights
 
 
