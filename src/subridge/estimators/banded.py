@@ -377,8 +377,7 @@ class BandedRidge(MultiOutputMixin, RegressorMixin, RidgeEstimator):
         """
         check_is_fitted(self)
         with np.errstate(divide="ignore"):
-            found = np.reshape(self.ridge_, (-1, 1)) / self._gains
-        return found.reshape(self.shares_.shape)
+            return np.reshape(np.reshape(self.ridge_, (-1, 1)) / self._gains, self.shares_.shape)
 
     @property
     def coef_(self) -> Array:
@@ -393,8 +392,8 @@ class BandedRidge(MultiOutputMixin, RegressorMixin, RidgeEstimator):
         dual = self._dual
         coef = namespace_of(dual).zeros((dual.shape[0], self.n_features_in_), dtype=dual.dtype, device=device_of(dual))
         for gain, columns in zip(self._gains.T, self.spaces_.values(), strict=True):
-            part = self._rows.design(columns).onto_features(dual) * like(gain, dual)[:, None]
-            coef[:, index_on(coef, columns)] = part
+            weights = self._rows.design(columns).onto_features(dual)
+            coef[:, index_on(coef, columns)] = weights * like(gain, dual)[:, None]
         return coef.reshape((*np.shape(self.ridge_), -1))
 
     def _parts(self, X: MatrixLike) -> Iterator[Array]:

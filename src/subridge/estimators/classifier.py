@@ -192,8 +192,12 @@ class RidgeEnsembleClassifier(ClassifierMixin, RidgeEnsembleBase):
             voting = WeightedMajority.of_weights(votes_by.weights(self._member_moments))
             self.ensemble_ = replace(self.ensemble_, aggregation=voting)
             self.weights_ = np.array(voting.vote_weights) / self.n_estimators_
-            outputs = voting.combine(left_out.rows.targets - left_out.errors)
-            self._left_out = left_out = replace(left_out, ensemble=self.ensemble_, weights=None, predictions=outputs)
+            self._left_out = left_out = replace(
+                left_out,
+                ensemble=self.ensemble_,
+                weights=None,
+                predictions=voting.combine(left_out.rows.targets - left_out.errors),
+            )
         rows = left_out.rows
         is_weighted = left_out.weights is not None
         decision = left_out.predictions / (1 if is_weighted else self.n_estimators_)
