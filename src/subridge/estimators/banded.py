@@ -293,7 +293,8 @@ class BandedRidge(MultiOutputMixin, RegressorMixin, RidgeEstimator):
             shares = np.atleast_2d(non_negative("shares", self.shares))
             if shares.shape[1:] != scales.shape or not np.allclose(shares.sum(axis=1), 1.0):
                 raise ParameterError(
-                    f"shares must have shape (n_draws, {len(scales)}) with rows that sum to one, got shape {shares.shape}"
+                    f"shares must have shape (n_draws, {len(scales)}) with rows that sum to one, got shape "
+                    f"{shares.shape}"
                 )
             return rng, ridges, shares, 0
         alive = scales > 0
@@ -307,8 +308,9 @@ class BandedRidge(MultiOutputMixin, RegressorMixin, RidgeEstimator):
         if (search.place < 0).any():
             raise DataError("left-out errors are not finite; divide X and y by constants")
         errors = to_numpy(search.inside).astype(np.float64).sum(axis=1)
-        self.shares_[at] = search.best_shares
-        self.ridge_[at] = search.best_ridge
+        draws, ridges = search.best
+        self.shares_[at] = search.shares[draws]
+        self.ridge_[at] = search.ridges[ridges]
         self.loo_error_[at] = errors / total_weight
         self.loo_r2_[at] = 1 - errors / np.where(search.variation > 0, search.variation, np.inf)
 

@@ -387,15 +387,14 @@ class RidgeEnsembleBase(RidgeEstimator):
                 f"subset_sizes={self.subset_sizes!r} has no effect on subsets={name!r}; use subsets='overlapping' or "
                 "'projection', or leave it out"
             )
-        number = 1 if is_open else min(int(self.n_estimators), M)
-        if name == "auto" and (is_open or number == 1):
+        numbers = [k for k in MEMBERS if k <= M] if is_open else [min(int(self.n_estimators), M)]
+        if name == "auto" and (is_open or numbers == [1]):
             return list(offers(varying, MEMBERS if is_open else (), seed=seed))
         kind = "dirichlet" if name == "auto" else name
         rng = np.random.default_rng(seed)
-        drawn = []
-        for k in [k for k in MEMBERS if k <= M] if is_open else [number]:
-            strategy = read_strategy(kind, StrategyOptions(k, M, self.fraction_spread, self.subset_sizes))
-            drawn.append(Offer(f"{k} {kind}", kind, strategy.draw(M, rng), self.fraction_spread))
+        options = (StrategyOptions(k, M, self.fraction_spread, self.subset_sizes) for k in numbers)
+        plans = [read_strategy(kind, each).draw(M, rng) for each in options]
+        drawn = [Offer(f"{k} {kind}", kind, plan, self.fraction_spread) for k, plan in zip(numbers, plans, strict=True)]
         return [*list(offers(varying, (), (), (), seed))[:is_open], drawn]
 
     def _draw_rows(self, families: list[list[Offer]], rows: TrainingRows, seed: int) -> None:
@@ -633,10 +632,14 @@ class RidgeEnsembleBase(RidgeEstimator):
         fixed = self._given_ridges(families)
         with np.errstate(invalid="ignore"):  # the error of a single row is infinite
             choice = choose_ensemble(rows, families, aggregations, self.ridges, self.ridge_scope, self.scoring, fixed)
-            taken = choice.kept[choice.taken]
             self.choice_ = replace(choice, kept={})
-            error = float(taken.losses.at(taken.places[None]).loss[0])
-            self._keep_candidate(rows, taken, error, decided if decided.decides_classes else None)
+            taken = choice.kept[choice.taken]
+            self._keep_candidate(
+                rows,
+                taken,
+                float(taken.losses.at(taken.places[None]).loss[0]),
+                decided if decided.decides_classes else None,
+            )
 
     # -- predicting -------------------------------------------------------------------------------
 

@@ -381,7 +381,10 @@ def written_map(
     intercept = to_numpy(paths[0].target_means).copy()
     # Zeros are no gaps: they are written.
     array = zarr.create_array(store=str(scratch), shape=(C, M), chunks=chunks, dtype="f8", fill_value=np.nan)
-    for part, found in rows.coefficients(plan, duals):
+    for part, own, seen in rows.seen(plan.measurements):
+        found = np.zeros((C, part.stop - part.start))
+        for A, columns, F, dual in zip(plan.measurements, own, seen, duals, strict=True):
+            found[:, A[columns] - part.start] += dual @ F.T
         array[:, part] = found
         intercept -= found @ rows.feature_means[part]
     return intercept
@@ -472,8 +475,7 @@ def gather_moments(
     ) as bar:
         fill = _means(table if in_any_order else _table(X, y, sample_weight), groups, bar) if fills else None
         if in_any_order:
-            found = _batches(table, groups, n_batches, fill, store, (X, y, sample_weight), bar)
-            batches = thinned(found, n_batches)
+            batches = thinned(_batches(table, groups, n_batches, fill, store, (X, y, sample_weight), bar), n_batches)
         else:
             for block in table.blocks:
                 n_before = sum(each.n_samples for each in batches)
@@ -492,12 +494,10 @@ def moments_for(
     estimator: Any, X: Any, y: Any, weights: Any, least: int, memory: int | None = None, progress: bool = True
 ) -> MomentBatches:
     """The moments that an estimator is fitted to, given or gathered, of at least so many rows; it keeps their names."""
-    if not isinstance(X, MomentBatches):
-        moments = gather_moments(X, y, weights, memory=memory, progress=progress)
-    elif y is None and weights is None:
-        moments = X
-    else:
+    is_gathered = isinstance(X, MomentBatches)
+    if is_gathered and not (y is None and weights is None):
         raise ParameterError("moments hold y and sample_weight; leave both out")
+    moments = X if is_gathered else gather_moments(X, y, weights, memory=memory, progress=progress)
     if moments.n_samples < least:
         raise DataError(
             f"n_samples={counted(moments.n_samples, 'sample')} leaves nothing to fit; give at least {least}"

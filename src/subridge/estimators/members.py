@@ -290,11 +290,8 @@ class LeftOutEnsemble:
 
         labels = to_numpy(self.rows.targets).argmax(axis=0)
         own = np.take_along_axis(scores(self.predictions), labels[None], axis=0)
-        found = []
-        for outputs, _ in self.outputs(X):
-            exceeds = scores(outputs)[:, :, self.rows.owners] > own
-            found.append((exceeds @ self._masses < level - _SLACK).T)
-        return np.concatenate(found)
+        exceeds = (scores(outputs)[:, :, self.rows.owners] > own for outputs, _ in self.outputs(X))
+        return np.concatenate([(each @ self._masses < level - _SLACK).T for each in exceeds])
 
 
 def _quantile(values: Array, level: float, beyond: int, masses: FloatArray) -> Array:

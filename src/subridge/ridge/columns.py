@@ -136,14 +136,6 @@ class ColumnRows(TrainingRows):
             seen = [centred.design(A[each] - part.start).dense() for A, each in zip(members, own, strict=True)]
             yield part, own, seen
 
-    def coefficients(self, plan: SubsetPlan, duals: list[Array]) -> Iterator[tuple[slice, FloatArray]]:
-        """``Σ_r α_r F_r`` of dual coefficients, each of shape (C, n), one block of columns after the other, (C, b)."""
-        for part, own, seen in self.seen(plan.measurements):
-            found = np.zeros((len(duals[0]), part.stop - part.start))
-            for A, places, F, dual in zip(plan.measurements, own, seen, duals, strict=True):
-                found[:, A[places] - part.start] += dual @ F.T
-            yield part, found
-
     def kernels_of(self, members: list[IntArray]) -> list[Array]:
         """``F Fᵀ`` of several members, in one pass over the columns."""
         found = [np.zeros((self.n_samples, self.n_samples)) for _ in members]
