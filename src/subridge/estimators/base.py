@@ -18,13 +18,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils import check_random_state
 from sklearn.utils.class_weight import compute_sample_weight
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import (
-    _check_n_features,
-    _check_sample_weight,
-    check_is_fitted,
-    column_or_1d,
-    validate_data,
-)
+from sklearn.utils.validation import _check_sample_weight, check_is_fitted, column_or_1d, validate_data
 
 from subridge.arrays.namespace import is_lazy, is_sparse, is_tensor, is_wide, like, namespace_of, select_rows, to_numpy
 from subridge.arrays.types import Array, ArrayLike, BoolArray, FloatArray, MatrixLike
@@ -175,7 +169,13 @@ def checked_features(estimator: Any, X: MatrixLike, reset: bool, allow_nan: bool
     X = xp.astype(X.detach(), xp.float64)
     if xp.any(xp.isinf(X)) or (not allow_nan and xp.any(xp.isnan(X))):
         raise DataError("X contains NaN or infinity; replace or drop those rows")
-    _check_n_features(estimator, X, reset=reset)
+    if reset:
+        estimator.n_features_in_ = X.shape[1]
+    elif X.shape[1] != estimator.n_features_in_:
+        raise DataError(
+            f"X has {X.shape[1]} features, but {type(estimator).__name__} is expecting "
+            f"{estimator.n_features_in_} features as input"
+        )
     return X
 
 
@@ -419,7 +419,7 @@ class RidgeEnsembleBase(RidgeEstimator):
         try:
             drawn: _Known = draw(n_features, rng) if callable(draw) else draw
         except TypeError as error:
-            raise SubsetError(f"subsets, a function of (n_features, rng), failed: {error}") from error
+            raise SubsetError(f"subsets, a strategy or a function of (n_features, rng), failed: {error}") from error
         if isinstance(drawn, SubsetPlan):
             if drawn.n_features != n_features:
                 raise SubsetError(

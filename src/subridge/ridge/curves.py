@@ -147,10 +147,11 @@ def weights_along_curve(
         rows, labels = F[trial, ...], targets[trial, ...]
         for place, ridge in enumerate(ridges):
             if place not in ordinary:
-                members = np.full(rows.shape[0], N)
-                weights[trial, place, ...] = refined_curve(rows, labels, sizes, members, ridge)
+                weights[trial, place, ...] = refined_curve(rows, labels, sizes, np.full(rows.shape[0], N), ridge)
         if kept:
-            weights[trial, ordinary, ...] = solve_curve(rows, labels, sizes, kept, n_dual, segments)
+            found = solve_curve(rows, labels, sizes, kept, n_dual, segments)
+            for source, place in enumerate(ordinary):
+                weights[trial, place, ...] = found[:, source, ...]
     return weights
 
 
