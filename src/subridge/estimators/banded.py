@@ -308,9 +308,8 @@ class BandedRidge(MultiOutputMixin, RegressorMixin, RidgeEstimator):
         if (search.place < 0).any():
             raise DataError("left-out errors are not finite; divide X and y by constants")
         errors = to_numpy(search.inside).astype(np.float64).sum(axis=1)
-        draws, ridges = search.best
-        self.shares_[at] = search.shares[draws]
-        self.ridge_[at] = search.ridges[ridges]
+        self.shares_[at] = search.best_shares
+        self.ridge_[at] = search.best_ridge
         self.loo_error_[at] = errors / total_weight
         self.loo_r2_[at] = 1 - errors / np.where(search.variation > 0, search.variation, np.inf)
 
@@ -426,7 +425,7 @@ class BandedRidge(MultiOutputMixin, RegressorMixin, RidgeEstimator):
         NotFittedError, DataError
             If the model is not fitted, or X does not fit it.
         """
-        if is_long(X, X) and not isinstance(X, MomentBatches):
+        if is_long(X, X):
             check_is_fitted(self)
             return predicted(self, X, np.shape(self.ridge_))
         first, *others = self._parts(X)

@@ -571,8 +571,8 @@ class RidgeEnsembleBase(RidgeEstimator):
         self.ridge_ = float(fitted.ridge[0]) if is_common else fitted.ridge.copy()
         self._keep_plan(plan)
         self.ensemble_ = Ensemble(plan, fitted.ridge, self.readout_noise, decided or aggregation, fitted.row_fractions)
-        scratch = rows.columns.scratch if isinstance(rows, ColumnRows) else None
-        paths = losses.paths if scratch is None else []  # if coefficients go to disk, members have none in memory
+        on_disk = rows if isinstance(rows, ColumnRows) and rows.columns.scratch is not None else None
+        paths = losses.paths if on_disk is None else []  # if coefficients go to disk, members have none in memory
         coefs = [path.coefficients(int(places[r])) for r, path in enumerate(paths)]
         intercepts = [
             path.target_means - coefs[r] @ plan.measure(r, path.feature_means) for r, path in enumerate(paths)
@@ -585,10 +585,10 @@ class RidgeEnsembleBase(RidgeEstimator):
         self._member_moments = moments = losses.moments(places[None], linear).of_batch(0)
         self.risk_matrix_ = moments.pairs if moments.pairs.ndim == 2 else moments.pairs.sum(axis=0)
         self._member_weights = taken.weights if aggregation.fits_weights else linear.weights(moments)
-        if isinstance(rows, ColumnRows) and scratch is not None:
-            self._map = np.empty(0), written_map(scratch, rows, plan, losses.paths, places, self._member_weights)
-        else:
+        if on_disk is None:
             self._map = self._members.collapse(self._member_weights)
+        else:
+            self._map = np.empty(0), written_map(on_disk, plan, losses.paths, places, self._member_weights)
         self._publish()
 
     def _keep_plan(self, plan: SubsetPlan) -> None:
@@ -645,7 +645,6 @@ class RidgeEnsembleBase(RidgeEstimator):
 
     def _new_rows(self, X: MatrixLike) -> tuple[Features, bool]:
         """Rows to predict, checked, and whether some lack columns; NaN is let through if members may drop out."""
-        check_is_fitted(self)
         drops = self.missing == "drop-members"
         features: Features = checked_features(self, X, reset=False, allow_nan=drops)
         values = features @ np.ones(features.shape[1]) if is_sparse(features) else features
@@ -679,6 +678,7 @@ class RidgeEnsembleBase(RidgeEstimator):
 
     def _without_each(self, X: MatrixLike, method: str) -> tuple[LeftOutEnsemble, Features]:
         """The ensemble without each left-out set, which needs the rows of the fit, and complete rows to predict."""
+        check_is_fitted(self)
         features, is_incomplete = self._new_rows(X)
         if is_incomplete:
             raise DataError(f"X contains NaN, for which {method} has no answer: members drop out in predict only")

@@ -361,12 +361,7 @@ def new_array(path: str | Path) -> Iterator[Path]:
 
 
 def written_map(
-    scratch: Path,
-    rows: ColumnRows,
-    plan: SubsetPlan,
-    paths: Sequence[MemberPath],
-    places: IntArray,
-    weights: FloatArray,
+    rows: ColumnRows, plan: SubsetPlan, paths: Sequence[MemberPath], places: IntArray, weights: FloatArray
 ) -> FloatArray:
     """Write the weights of a weighted sum of members, shape (C, M), block by block, and return its intercept, (C,).
 
@@ -377,10 +372,14 @@ def written_map(
     C, M = len(rows.targets), plan.n_features
     shares = np.broadcast_to(weights, (C, len(paths))).T[:, :, None]
     duals = [share * path.dual(int(place)) for share, path, place in zip(shares, paths, places, strict=True)]
-    chunks = C, min(rows.columns.step, M)
     intercept = to_numpy(paths[0].target_means).copy()
-    # Zeros are no gaps: they are written.
-    array = zarr.create_array(store=str(scratch), shape=(C, M), chunks=chunks, dtype="f8", fill_value=np.nan)
+    array = zarr.create_array(
+        store=str(rows.columns.scratch),
+        shape=(C, M),
+        chunks=(C, min(rows.columns.step, M)),
+        dtype="f8",
+        fill_value=np.nan,  # zeros are no gaps: they are written
+    )
     for part, own, seen in rows.seen(plan.measurements):
         found = np.zeros((C, part.stop - part.start))
         for A, columns, F, dual in zip(plan.measurements, own, seen, duals, strict=True):

@@ -421,7 +421,7 @@ class RidgeEnsembleRegressor(MultiOutputMixin, RegressorMixin, RidgeEnsembleBase
         NotFittedError, DataError
             If the model is not fitted, or X does not fit it.
         """
-        if is_long(X, X) and not is_wide(X) and not isinstance(X, MomentBatches):
+        if is_long(X, X) and not is_wide(X):
             check_is_fitted(self)
             return predicted(self, X, () if self._has_one_target else (len(self._map[1]),))
         return in_precision_of(X, self._shaped(self._outputs(X)))

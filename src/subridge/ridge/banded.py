@@ -418,9 +418,14 @@ class BandedSearch:
         return traces, np.concatenate(forms, axis=1).T / np.maximum(self.variation[:, None] / n, 1e-300)
 
     @property
-    def best(self) -> tuple[IntArray, IntArray]:
-        """Numbers of the draw of shares and of the ridge that are best for every target, each of shape (C,)."""
-        return np.divmod(self.place, len(self.ridges))
+    def best_shares(self) -> FloatArray:
+        """Shares of the spaces for every target, shape (C, S)."""
+        return np.asarray(self.shares[self.place // len(self.ridges)])
+
+    @property
+    def best_ridge(self) -> FloatArray:
+        """The ridge of every target, shape (C,)."""
+        return np.asarray(self.ridges[self.place % len(self.ridges)])
 
 
 def _passes(L: int) -> list[tuple[int, float, range]]:
@@ -492,7 +497,7 @@ def promising_choices(search: BandedSearch, count: int, rng: Generator) -> tuple
     """
     shares, weights = needed_shares(search, count, rng)
     C = len(search.loss)
-    ridges = np.resize(np.log(search.ridges[search.best[1]]), len(shares))
+    ridges = np.resize(np.log(search.best_ridge), len(shares))
     ridges[C:] += rng.standard_normal(len(ridges) - C)
     points = np.column_stack([shares, _FAR * ridges])
     centres = _centres(points, weights, count, rng)

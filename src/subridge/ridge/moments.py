@@ -510,7 +510,7 @@ class MomentSearch(BandedSearch):
     def dual_coefficients(self) -> FloatArray:
         """The fit of every target at its best choice: α on the root of the moments of all rows; shape (C, m)."""
         found = np.empty((len(self.place), len(self.rows.weights)))
-        draws, places = self.best
+        draws, places = np.divmod(self.place, len(self.ridges))
         for draw in np.unique(draws):
             path = self._path(self.rows, self._stretches(self.shares[draw]))
             found[draws == draw] = path.dual(places)[draws == draw]
