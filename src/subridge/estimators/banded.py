@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Literal, Self, get_args
 
 import numpy as np
-from sklearn.utils import Tags, check_array, check_random_state
+from sklearn.utils import check_array, check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from subridge.arrays.namespace import (
@@ -27,9 +27,9 @@ from subridge.arrays.namespace import (
 )
 from subridge.arrays.types import Array, ArrayLike, FloatArray, IntArray, MatrixLike
 from subridge.estimators.base import (
-    BaseEstimator,
     MultiOutputMixin,
     RegressorMixin,
+    RidgeEstimator,
     checked_features,
     left_out_sets,
     row_weights,
@@ -61,7 +61,7 @@ _DIGITS = 1e-7  # relative rounding error above which the user is warned
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class BandedRidge(MultiOutputMixin, RegressorMixin, BaseEstimator):
+class BandedRidge(MultiOutputMixin, RegressorMixin, RidgeEstimator):
     """Ridge regression with a penalty per feature space, chosen for each target by exact left-out errors.
 
     Each target has its own shares of the spaces and its own ridge [1]_. All are judged by exact leave-one-row-out
@@ -208,8 +208,7 @@ class BandedRidge(MultiOutputMixin, RegressorMixin, BaseEstimator):
         DataError, ParameterError, BudgetError
             If the data cannot be used as given, a parameter is invalid, or memory is too small.
         """
-        for name in [name for name in vars(self) if name.endswith("_")]:
-            delattr(self, name)
+        self._forget()
         for name in ("refine", "per_target", "fit_intercept", "progress"):
             truth(name, getattr(self, name))
         one_of("missing_targets", self.missing_targets, get_args(MissingTargets))
@@ -223,14 +222,14 @@ class BandedRidge(MultiOutputMixin, RegressorMixin, BaseEstimator):
         Y = Y.reshape((n, -1))
         weights = row_weights(sample_weight, n)
         features, unlabelled, w = weighted_rows(features, np.zeros((1, n)), weights)
-        n_kept = features.shape[0]
-        if n_kept < 2:
+        kept = np.flatnonzero(weights)
+        if len(kept) < 2:
             raise DataError(
-                f"n_samples={counted(n_kept, 'sample')}: nothing is left to train on if one is left out; give at "
+                f"n_samples={counted(len(kept), 'sample')}: nothing is left to train on if one is left out; give at "
                 "least two"
             )
-        if weights is not None and n_kept < n:
-            Y = select_rows(Y, np.flatnonzero(weights > 0))
+        if len(kept) < n:
+            Y = select_rows(Y, kept)
         rows = training_rows(features, unlabelled, w, self.fit_intercept, left_out_sets(groups, 0, weights, n))
         del features
         refuse_out_of_range(rows)
@@ -262,8 +261,9 @@ class BandedRidge(MultiOutputMixin, RegressorMixin, BaseEstimator):
         self._keep(np.arange(len(search.loss)), search, rows.total_weight)
         self.dual_coef_ = search.dual_coefficients()
         self.intercept_ = rows.whole.target_means * self.fit_intercept
-        features = np.asarray(rows.features) / rows.scales[:, None]
-        self._rows = TrainingRows(features, rows.targets[:0], rows.feature_means, rows.weights, False)
+        self._rows = TrainingRows(
+            np.asarray(rows.features) / rows.scales[:, None], rows.targets[:0], rows.feature_means, rows.weights, False
+        )
         return self._publish(spaces, search.scales)
 
     def _read_spaces(self, n_features: int) -> dict[str, IntArray]:
@@ -289,12 +289,12 @@ class BandedRidge(MultiOutputMixin, RegressorMixin, BaseEstimator):
         if not ridges.size or not ridges[0] > 0:
             raise ParameterError(f"ridges must be positive numbers, got {self.ridges!r}")
         count = positive_integer("n_draws", self.n_draws, 10**6)
-        S = len(scales)
         if self.shares is not None:
             shares = np.atleast_2d(non_negative("shares", self.shares))
-            if shares.shape[1:] != (S,) or not np.allclose(shares.sum(axis=1), 1.0):
+            if shares.shape[1:] != scales.shape or not np.allclose(shares.sum(axis=1), 1.0):
                 raise ParameterError(
-                    f"shares must have shape (n_draws, {S}) with rows that sum to one, got shape {shares.shape}"
+                    f"shares must have shape (n_draws, {len(scales)}) with rows that sum to one, got shape "
+                    f"{shares.shape}"
                 )
             return rng, ridges, shares, 0
         alive = scales > 0
@@ -378,8 +378,7 @@ class BandedRidge(MultiOutputMixin, RegressorMixin, BaseEstimator):
         """
         check_is_fitted(self)
         with np.errstate(divide="ignore"):
-            found = np.reshape(self.ridge_, (-1, 1)) / self._gains
-        return found.reshape(self.shares_.shape)
+            return np.reshape(np.reshape(self.ridge_, (-1, 1)) / self._gains, self.shares_.shape)
 
     @property
     def coef_(self) -> Array:
@@ -394,8 +393,8 @@ class BandedRidge(MultiOutputMixin, RegressorMixin, BaseEstimator):
         dual = self._dual
         coef = namespace_of(dual).zeros((dual.shape[0], self.n_features_in_), dtype=dual.dtype, device=device_of(dual))
         for gain, columns in zip(self._gains.T, self.spaces_.values(), strict=True):
-            part = self._rows.design(columns).onto_features(dual) * like(gain, dual)[:, None]
-            coef[:, index_on(coef, columns)] = part
+            weights = self._rows.design(columns).onto_features(dual)
+            coef[:, index_on(coef, columns)] = weights * like(gain, dual)[:, None]
         return coef.reshape((*np.shape(self.ridge_), -1))
 
     def _parts(self, X: MatrixLike) -> Iterator[Array]:
@@ -426,7 +425,7 @@ class BandedRidge(MultiOutputMixin, RegressorMixin, BaseEstimator):
         NotFittedError, DataError
             If the model is not fitted, or X does not fit it.
         """
-        if is_long(X, X) and not isinstance(X, MomentBatches):
+        if is_long(X, X):
             check_is_fitted(self)
             return predicted(self, X, np.shape(self.ridge_))
         first, *others = self._parts(X)
@@ -533,11 +532,6 @@ class BandedRidge(MultiOutputMixin, RegressorMixin, BaseEstimator):
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "scales_")
-
-    def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        return tags
 
 
 # -- labels, and progress -------------------------------------------------------------------------

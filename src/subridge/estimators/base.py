@@ -112,7 +112,8 @@ def training_input(
         raise DataError(f"{type(estimator).__name__} requires y to be passed, but the target y is None")
     if is_sparse(y):
         raise DataError("y is a sparse matrix; labels are given as an array, y.toarray()")
-    if np.ma.is_masked(y) or (numeric and isinstance(y, np.ndarray) and y.dtype.kind != "c"):
+    kind = y.dtype.kind if isinstance(y, np.ndarray) else None
+    if np.ma.is_masked(y) or kind == "V" or (numeric and kind not in (None, "c")):
         refuse_odd_values("y", y)
     if is_tensor(X):
         features: Features = checked_features(estimator, X, reset)
@@ -125,8 +126,6 @@ def training_input(
         features, labels = checked_features(estimator, X, reset, y=y, multi_output=numeric, y_numeric=numeric)
     if numeric:
         return features, labels if is_tensor(X) else labels.astype(np.float64, copy=False)
-    if labels.dtype.kind == "V":
-        refuse_odd_values("y", labels)
     check_classification_targets(labels)
     return features, column_or_1d(labels, warn=True)
 
@@ -140,9 +139,16 @@ def checked_features(estimator: Any, X: MatrixLike, reset: bool, allow_nan: bool
         )
     if not is_tensor(X):
         refuse_odd_table("X", X)
-        rules = {"accept_sparse": ("csr", "csc"), "ensure_all_finite": "allow-nan" if allow_nan else True}
         try:
-            found = validate_data(estimator, X, reset=reset, dtype=np.float64, **rules, **labels)
+            found = validate_data(
+                estimator,
+                X,
+                reset=reset,
+                dtype=np.float64,
+                accept_sparse=("csr", "csc"),
+                ensure_all_finite="allow-nan" if allow_nan else True,
+                **labels,
+            )
         except ValueError as error:
             if "Input y contains" in str(error):
                 raise DataError("y contains NaN or infinity; replace or drop those rows") from error
@@ -276,8 +282,9 @@ def per_target(aggregation: Aggregation) -> Aggregation:
 def one_ridge(rows: TrainingRows, ridges: ArrayLike | None, aggregation: Aggregation) -> Candidate:
     """One ridge on all features, chosen by left-out errors; nothing is warned of, because nobody asked for it."""
     with warnings.catch_warnings(action="ignore", category=SubridgeWarning):
-        single = offers(rows.column_squares > 0, (), (), ())
-        return choose_ensemble(rows, single, [aggregation], ridges, "ensemble").kept[0]
+        return choose_ensemble(
+            rows, offers(rows.column_squares > 0, (), (), ()), [aggregation], ridges, "ensemble"
+        ).kept[0]
 
 
 def errors_by_scale(
@@ -304,8 +311,26 @@ def errors_by_scale(
 # -- the estimator --------------------------------------------------------------------------------
 
 
+class RidgeEstimator(BaseEstimator):
+    """What `BandedRidge` and the ensembles share: what is forgotten, and tags of scikit-learn."""
+
+    def _forget(self) -> None:
+        """Forget an earlier fit, so that one that fails leaves nothing to predict with; classes serve a stream."""
+        private = ("_members", "_moments", "_left_out", "_by_target")
+        for name in [name for name in vars(self) if name in private or (name[-1] == "_" and name != "classes_")]:
+            delattr(self, name)
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "ridge_")
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
+
 @dataclass(eq=False, repr=False, kw_only=True)
-class RidgeEnsembleBase(BaseEstimator):
+class RidgeEnsembleBase(RidgeEstimator):
     """Members, ridges and streams; subclasses add targets, aggregation and what is published."""
 
     n_estimators: int | Literal["auto"] = field(default="auto", kw_only=False)
@@ -324,14 +349,6 @@ class RidgeEnsembleBase(BaseEstimator):
     random_state: int | np.random.RandomState | None = None
 
     # -- describing the ensemble ------------------------------------------------------------------
-
-    def _forget(self) -> None:
-        """Forget an earlier fit, so that one that fails leaves nothing to predict with; classes serve a stream."""
-        fitted = {name for name in vars(self) if name.endswith("_")} - {"classes_"}
-        for name in fitted | (
-            {"_members", "_moments", "_left_out", "_stream_seed", "_by_target", "_scratch"} & vars(self).keys()
-        ):
-            delattr(self, name)
 
     def _seeds(self) -> tuple[int, int]:
         """Check the parameters that need no data; seeds of the subsets and of everything else."""
@@ -370,15 +387,14 @@ class RidgeEnsembleBase(BaseEstimator):
                 f"subset_sizes={self.subset_sizes!r} has no effect on subsets={name!r}; use subsets='overlapping' or "
                 "'projection', or leave it out"
             )
-        number = 1 if is_open else min(int(self.n_estimators), M)
-        if name == "auto" and (is_open or number == 1):
+        numbers = [k for k in MEMBERS if k <= M] if is_open else [min(int(self.n_estimators), M)]
+        if name == "auto" and (is_open or numbers == [1]):
             return list(offers(varying, MEMBERS if is_open else (), seed=seed))
         kind = "dirichlet" if name == "auto" else name
         rng = np.random.default_rng(seed)
-        drawn = []
-        for k in [k for k in MEMBERS if k <= M] if is_open else [number]:
-            strategy = read_strategy(kind, StrategyOptions(k, M, self.fraction_spread, self.subset_sizes))
-            drawn.append(Offer(f"{k} {kind}", kind, strategy.draw(M, rng), self.fraction_spread))
+        options = (StrategyOptions(k, M, self.fraction_spread, self.subset_sizes) for k in numbers)
+        plans = [read_strategy(kind, each).draw(M, rng) for each in options]
+        drawn = [Offer(f"{k} {kind}", kind, plan, self.fraction_spread) for k, plan in zip(numbers, plans, strict=True)]
         return [*list(offers(varying, (), (), (), seed))[:is_open], drawn]
 
     def _draw_rows(self, families: list[list[Offer]], rows: TrainingRows, seed: int) -> None:
@@ -390,20 +406,20 @@ class RidgeEnsembleBase(BaseEstimator):
         if rows.left_out is not None:
             raise ParameterError("max_samples cannot be used with groups or a gap: it leaves out single rows; use 1.0")
         for family in families:
-            for place, each in enumerate(family):
-                if each.strategy != "single" or not isinstance(self.n_estimators, str):
-                    family[place] = replace(each, row_sets=draw_rows(n, number, each.plan.n_members, seed))
+            family[:] = [
+                each
+                if each.strategy == "single" and isinstance(self.n_estimators, str)
+                else replace(each, row_sets=draw_rows(n, number, each.plan.n_members, seed))
+                for each in family
+            ]
 
     def _given_plan(self, n_features: int, rng: np.random.Generator) -> SubsetPlan:
         """The subsets that a user gives, as a plan, a strategy, lists of features, or a function that draws them."""
-        subsets = self.subsets
-        if isinstance(subsets, Strategy):
-            drawn: _Known = subsets.draw(n_features, rng)
-        else:
-            try:
-                drawn = subsets(n_features, rng) if callable(subsets) else subsets
-            except TypeError as error:
-                raise SubsetError(f"subsets, a function of (n_features, rng), failed: {error}") from error
+        draw = self.subsets.draw if isinstance(self.subsets, Strategy) else self.subsets
+        try:
+            drawn: _Known = draw(n_features, rng) if callable(draw) else draw
+        except TypeError as error:
+            raise SubsetError(f"subsets, a strategy or a function of (n_features, rng), failed: {error}") from error
         if isinstance(drawn, SubsetPlan):
             if drawn.n_features != n_features:
                 raise SubsetError(
@@ -499,8 +515,8 @@ class RidgeEnsembleBase(BaseEstimator):
             # Many choices from few rows may cost too much, and the lower of two errors is too low.
             common = tuned(taken.offer, taken.name, taken.ridges, taken.chooser, "ensemble", taken.losses.aggregation)
             other_outputs, other_error = judge([common])
-            own = squares_of(outputs[None, ...], taken.losses)
-            gain, noise = paired(own, squares_of(other_outputs[None, ...], taken.losses), rows)
+            own, other = (squares_of(each[None, ...], taken.losses) for each in (outputs, other_outputs))
+            gain, noise = paired(own, other, rows)
             if not gain[0] > SURE_OF_SCALE * noise[0]:
                 taken, outputs, error = common, other_outputs, other_error
         is_asked_for = isinstance(self.subsets, str) and not isinstance(self.n_estimators, str)
@@ -541,42 +557,39 @@ class RidgeEnsembleBase(BaseEstimator):
     def _keep_candidate(
         self, rows: TrainingRows, taken: Candidate, error: float, decided: Aggregation | None = None
     ) -> None:
-        """Set what was fitted from the candidate that was taken; members may be combined by another aggregation."""
+        """Set and publish what was fitted from the candidate that was taken, perhaps with another aggregation."""
         losses, places, plan = taken.losses, taken.places, taken.offer.plan
         aggregation = losses.aggregation
         fitted = taken.ensemble
-        is_common = (fitted.ridge == fitted.ridge[0]).all()
-        if isinstance(self.ridge, str):
+        is_searched = isinstance(self.ridge, str)
+        if is_searched:
             self.ridge_path_ = taken.ridges
-            is_common = is_common and self.ridge_scope == "ensemble"
-            if self.ridge_scope == "ensemble":
-                chooser = taken.chooser
-                self.loo_path_ = chooser.at(chooser.common(np.arange(len(taken.ridges)))).loss
+        if is_searched and self.ridge_scope == "ensemble":
+            self.loo_path_ = taken.chooser.at(taken.chooser.common(np.arange(len(taken.ridges)))).loss
+        is_common = (fitted.ridge == fitted.ridge[0]).all() and (self.ridge_scope == "ensemble" or not is_searched)
         self.loo_error_ = error
         self.ridge_ = float(fitted.ridge[0]) if is_common else fitted.ridge.copy()
         self._keep_plan(plan)
         self.ensemble_ = Ensemble(plan, fitted.ridge, self.readout_noise, decided or aggregation, fitted.row_fractions)
-        scratch = getattr(self, "_scratch", None)
-        paths = losses.paths if scratch is None else []  # if coefficients go to disk, members have none in memory
-        coefs = []
-        intercepts = []
-        for r, path in enumerate(paths):
-            coef = path.coefficients(int(places[r]))
-            coefs.append(coef)
-            intercepts.append(path.target_means - coef @ plan.measure(r, path.feature_means))
+        on_disk = rows if isinstance(rows, ColumnRows) and rows.columns.scratch is not None else None
+        paths = losses.paths if on_disk is None else []  # if coefficients go to disk, members have none in memory
+        coefs = [path.coefficients(int(places[r])) for r, path in enumerate(paths)]
+        intercepts = [
+            path.target_means - coefs[r] @ plan.measure(r, path.feature_means) for r, path in enumerate(paths)
+        ]
         mean = rows.centred_targets[1]
-        if taken.offer.row_sets is None and scratch is None:
-            mean = sum((path.target_means for path in paths), mean * 0.0) / len(paths)
+        if taken.offer.row_sets is None:
+            mean = sum((path.target_means for path in losses.paths), mean * 0.0) / len(losses.paths)
         self._members = FittedMembers(plan, coefs, intercepts, mean)
         linear = aggregation if aggregation.is_linear else Mean()
         self._member_moments = moments = losses.moments(places[None], linear).of_batch(0)
         self.risk_matrix_ = moments.pairs if moments.pairs.ndim == 2 else moments.pairs.sum(axis=0)
         self._member_weights = taken.weights if aggregation.fits_weights else linear.weights(moments)
-        if scratch is None:
+        if on_disk is None:
             self._map = self._members.collapse(self._member_weights)
         else:
-            assert isinstance(rows, ColumnRows)
-            self._map = np.empty(0), written_map(scratch, rows, plan, losses.paths, places, self._member_weights)
+            self._map = np.empty(0), written_map(on_disk, plan, losses.paths, places, self._member_weights)
+        self._publish()
 
     def _keep_plan(self, plan: SubsetPlan) -> None:
         """Set what is known of the members from their subsets."""
@@ -590,9 +603,10 @@ class RidgeEnsembleBase(BaseEstimator):
         """Add a batch of rows to the moments and fit to all of them; nothing is warned of while rows may be few."""
         features, y, w = weighted_rows(X, targets, weights)
         before = getattr(self, "_moments", ())
-        new = []
-        for part in pieces_of(features.shape[0], sum(each.n_samples for each in before)):
-            new.append(moments_of(features[part], y[:, part], None if w is None else w[part]))
+        new = [
+            moments_of(features[part], y[:, part], None if w is None else w[part])
+            for part in pieces_of(features.shape[0], sum(each.n_samples for each in before))
+        ]
         if not before:
             self._stream_seed = self._seeds()[0]
         self._moments: tuple[RowMoments, ...] = thinned([*before, *new])
@@ -618,16 +632,19 @@ class RidgeEnsembleBase(BaseEstimator):
         fixed = self._given_ridges(families)
         with np.errstate(invalid="ignore"):  # the error of a single row is infinite
             choice = choose_ensemble(rows, families, aggregations, self.ridges, self.ridge_scope, self.scoring, fixed)
-            taken = choice.kept[choice.taken]
             self.choice_ = replace(choice, kept={})
-            error = float(taken.losses.at(taken.places[None]).loss[0])
-            self._keep_candidate(rows, taken, error, decided if decided.decides_classes else None)
+            taken = choice.kept[choice.taken]
+            self._keep_candidate(
+                rows,
+                taken,
+                float(taken.losses.at(taken.places[None]).loss[0]),
+                decided if decided.decides_classes else None,
+            )
 
     # -- predicting -------------------------------------------------------------------------------
 
     def _new_rows(self, X: MatrixLike) -> tuple[Features, bool]:
         """Rows to predict, checked, and whether some lack columns; NaN is let through if members may drop out."""
-        check_is_fitted(self)
         drops = self.missing == "drop-members"
         features: Features = checked_features(self, X, reset=False, allow_nan=drops)
         values = features @ np.ones(features.shape[1]) if is_sparse(features) else features
@@ -635,14 +652,13 @@ class RidgeEnsembleBase(BaseEstimator):
 
     def _outputs(self, X: MatrixLike) -> Array:
         """What the ensemble says of new rows, shape (C, m): labels, mean scores, or shares of votes."""
+        check_is_fitted(self)
         if hasattr(self, "_by_target"):
             outputs: Array = self._by_target.predict(self._new_rows(X)[0])
             return outputs.T
-        if getattr(self, "_scratch", None) is not None:
-            refuse_unwritten("coef_", self._map[0])
+        refuse_unwritten("coef_", self._map[0])
         if is_wide(X):  # a block of columns at a time
             columns = disk_columns(X)
-            check_is_fitted(self)
             if X.shape[1] != self.n_features_in_ or not self.ensemble_.aggregation.is_linear:
                 raise DataError(
                     f"X on disk has {X.shape[1]} features; blocks of columns serve weighted sums of "
@@ -657,22 +673,15 @@ class RidgeEnsembleBase(BaseEstimator):
         if aggregation.is_linear or aggregation.adds_scores:
             coef, intercept = (like(each, features) for each in self._map)
             return (features @ coef.T + intercept).T
-        voters = self.n_estimators_ if aggregation.decides_classes else 1
-        return aggregation.combine(self._members.outputs(features)) / voters
+        outputs = aggregation.combine(self._members.outputs(features))
+        return outputs / self.n_estimators_ if aggregation.decides_classes else outputs
 
     def _without_each(self, X: MatrixLike, method: str) -> tuple[LeftOutEnsemble, Features]:
         """The ensemble without each left-out set, which needs the rows of the fit, and complete rows to predict."""
+        check_is_fitted(self)
         features, is_incomplete = self._new_rows(X)
         if is_incomplete:
             raise DataError(f"X contains NaN, for which {method} has no answer: members drop out in predict only")
         if not hasattr(self, "_left_out"):
             raise NotFittedError(f"{method} needs the rows, and ridges for all targets; use fit, with per_target=False")
         return self._left_out, features
-
-    def __sklearn_is_fitted__(self) -> bool:
-        return hasattr(self, "ridge_")
-
-    def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        return tags

@@ -21,13 +21,14 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from subridge.arrays.machine import available_memory, forget_pages
+from subridge.arrays.machine import available_memory
 from subridge.arrays.namespace import is_dask, is_lazy, is_of, to_numpy
 from subridge.arrays.types import Array, ArrayLike, FloatArray, IntArray
 from subridge.model.checks import one_of, positive_integer, refuse_odd_values, truth
 from subridge.model.ensemble import SubsetPlan
 from subridge.model.errors import BudgetError, ClusterError, DataError, ParameterError, StoreError, counted
 from subridge.ridge.columns import ColumnRows, DiskColumns, gaps_error
+from subridge.ridge.columns import read_part as _read
 from subridge.ridge.member import MemberPath
 from subridge.ridge.moments import BATCHES, MomentBatches, RowMoments, merged, moments_of, pieces_of, thinned
 from subridge.store.progress import LateBar, ProgressBar
@@ -43,23 +44,11 @@ _Block = tuple[Any, ...]
 _Work = Callable[..., list[Any]]  # moments, or sums, of the pieces of a block
 
 
-def _read(array: Any, start: int, stop: int) -> Any:
-    """Rows of an array on disk; a block has them as a partial, which is called where they are needed."""
-    try:
-        return np.array(array[start:stop])
-    except Exception as error:  # whatever a damaged file makes a reader raise
-        raise DataError(
-            f"rows {start} to {stop} cannot be read ({type(error).__name__}: {error}); the file may be truncated or "
-            "damaged: write it again"
-        ) from error
-    finally:
-        forget_pages(array)
-
-
 class _Table(NamedTuple):
     """A table in blocks: a list if they can be read in any order, else an iterable of them.
 
-    A block is rows, labels and perhaps weights: arrays, rows that `_read` will read, or values of Dask. `dtype` and
+    A block is rows, labels and perhaps weights: arrays, partials that read them where they are needed, or values of
+    Dask. `dtype` and
     `block_rows`, of the largest block, are None if they are not known.
     """
 
@@ -181,7 +170,8 @@ def _disk_table(X: Any, y: Any, weights: Any) -> _Table:
     def rows_of(each: Any, start: int) -> Any:
         if each is None:
             return None
-        rows = partial(_read, each, start, min(start + step, n))
+        stop = min(start + step, n)
+        rows = partial(_read, each, slice(start, stop), f"rows {start} to {stop}")
         # Workers read what lies in zarr, and are sent the rest.
         return rows() if on_dask and not is_of(each, "zarr", "Array") else rows
 
@@ -293,8 +283,7 @@ def block_moments(
                 if fill is None:
                     gaps = empty.sum(axis=0)
                 values = np.where(empty, 0.0 if fill is None else fill, values)
-            own = moments_of(values, targets[:, rows], weights[rows])
-            slabs.append(replace(own, gaps=gaps))
+            slabs.append(replace(moments_of(values, targets[:, rows], weights[rows]), gaps=gaps))
         found.append(merged(slabs))
     return found
 
@@ -372,12 +361,7 @@ def new_array(path: str | Path) -> Iterator[Path]:
 
 
 def written_map(
-    scratch: Path,
-    rows: ColumnRows,
-    plan: SubsetPlan,
-    paths: Sequence[MemberPath],
-    places: IntArray,
-    weights: FloatArray,
+    rows: ColumnRows, plan: SubsetPlan, paths: Sequence[MemberPath], places: IntArray, weights: FloatArray
 ) -> FloatArray:
     """Write the weights of a weighted sum of members, shape (C, M), block by block, and return its intercept, (C,).
 
@@ -388,11 +372,18 @@ def written_map(
     C, M = len(rows.targets), plan.n_features
     shares = np.broadcast_to(weights, (C, len(paths))).T[:, :, None]
     duals = [share * path.dual(int(place)) for share, path, place in zip(shares, paths, places, strict=True)]
-    chunks = C, min(rows.columns.step, M)
     intercept = to_numpy(paths[0].target_means).copy()
-    # Zeros are no gaps: they are written.
-    array = zarr.create_array(store=str(scratch), shape=(C, M), chunks=chunks, dtype="f8", fill_value=np.nan)
-    for part, found in rows.coefficients(plan, duals):
+    array = zarr.create_array(
+        store=str(rows.columns.scratch),
+        shape=(C, M),
+        chunks=(C, min(rows.columns.step, M)),
+        dtype="f8",
+        fill_value=np.nan,  # zeros are no gaps: they are written
+    )
+    for part, own, seen in rows.seen(plan.measurements):
+        found = np.zeros((C, part.stop - part.start))
+        for A, columns, F, dual in zip(plan.measurements, own, seen, duals, strict=True):
+            found[:, A[columns] - part.start] += dual @ F.T
         array[:, part] = found
         intercept -= found @ rows.feature_means[part]
     return intercept
@@ -478,12 +469,12 @@ def gather_moments(
     parts = np.array_split(np.arange(len(blocks)), n_batches)
     groups = [[blocks[i] for i in part] for part in parts if len(part)]  # neighbouring blocks make a batch
     batches = tuple[RowMoments, ...]()
-    words = f"rows, {planned / 2**30:.2f} GiB planned"
-    with ProgressBar(words, len(groups) * (1 + fills), show=progress and in_any_order) as bar:
+    with ProgressBar(
+        f"rows, {planned / 2**30:.2f} GiB planned", len(groups) * (1 + fills), show=progress and in_any_order
+    ) as bar:
         fill = _means(table if in_any_order else _table(X, y, sample_weight), groups, bar) if fills else None
         if in_any_order:
-            found = _batches(table, groups, n_batches, fill, store, (X, y, sample_weight), bar)
-            batches = thinned(found, n_batches)
+            batches = thinned(_batches(table, groups, n_batches, fill, store, (X, y, sample_weight), bar), n_batches)
         else:
             for block in table.blocks:
                 n_before = sum(each.n_samples for each in batches)
@@ -502,12 +493,10 @@ def moments_for(
     estimator: Any, X: Any, y: Any, weights: Any, least: int, memory: int | None = None, progress: bool = True
 ) -> MomentBatches:
     """The moments that an estimator is fitted to, given or gathered, of at least so many rows; it keeps their names."""
-    if not isinstance(X, MomentBatches):
-        moments = gather_moments(X, y, weights, memory=memory, progress=progress)
-    elif y is None and weights is None:
-        moments = X
-    else:
+    is_gathered = isinstance(X, MomentBatches)
+    if is_gathered and not (y is None and weights is None):
         raise ParameterError("moments hold y and sample_weight; leave both out")
+    moments = X if is_gathered else gather_moments(X, y, weights, memory=memory, progress=progress)
     if moments.n_samples < least:
         raise DataError(
             f"n_samples={counted(moments.n_samples, 'sample')} leaves nothing to fit; give at least {least}"
@@ -576,8 +565,7 @@ def _batches(
     if store is not None:
         about = [*map(_identity, given), str(table.dtype), n_blocks, len(groups), None if fill is None else fill.sum()]
         kept = TaskStore(store, hashlib.sha256(repr(about).encode()).hexdigest(), 1, "moments of another table")
-        tasks = [range(number, number + 1) for number in range(len(groups))]
-        for rows, arrays in kept.sound(tasks, _NAMES):
+        for rows, arrays in kept.sound([range(number, number + 1) for number in range(len(groups))], _NAMES):
             pieces = zip(*(arrays[name][0] for name in _NAMES), strict=True)
             done[rows.start] = [RowMoments(int(n), float(w), float(s), *rest) for n, w, s, *rest in pieces]
         bar.move(len(done))
@@ -597,8 +585,9 @@ def _run(table: _Table, groups: Iterable[list[_Block]], work: _Work) -> Iterator
     On Dask they are trees of tasks, on the current client's cluster or by Dask's scheduler of this machine.
     """
     if not table.on_dask:
-        for number, group in enumerate(groups):
-            yield number, work(*group[0]) if len(group) == 1 else _joined(work(*block) for block in group)
+        yield from enumerate(
+            work(*group[0]) if len(group) == 1 else _joined(work(*block) for block in group) for group in groups
+        )
         return
     from dask.delayed import delayed
 
@@ -610,8 +599,7 @@ def _run(table: _Table, groups: Iterable[list[_Block]], work: _Work) -> Iterator
         roots.append(level[0])
     client = _client()
     if client is None:
-        for number, root in enumerate(roots):
-            yield number, root.compute()
+        yield from enumerate(root.compute() for root in roots)
         return
     from distributed import as_completed
     from distributed.scheduler import KilledWorker

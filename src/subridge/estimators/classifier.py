@@ -188,13 +188,16 @@ class RidgeEnsembleClassifier(ClassifierMixin, RidgeEnsembleBase):
         weights = row_weights(sample_weight, len(labels), labels, self.class_weight)
         one_hot = self._one_hot(labels)
         left_out = self._fit(features, one_hot, weights, groups, aggregations)
-        self._publish()
         if votes_by.fits_weights:
             voting = WeightedMajority.of_weights(votes_by.weights(self._member_moments))
             self.ensemble_ = replace(self.ensemble_, aggregation=voting)
             self.weights_ = np.array(voting.vote_weights) / self.n_estimators_
-            outputs = voting.combine(left_out.rows.targets - left_out.errors)
-            self._left_out = left_out = replace(left_out, ensemble=self.ensemble_, weights=None, predictions=outputs)
+            self._left_out = left_out = replace(
+                left_out,
+                ensemble=self.ensemble_,
+                weights=None,
+                predictions=voting.combine(left_out.rows.targets - left_out.errors),
+            )
         rows = left_out.rows
         is_weighted = left_out.weights is not None
         decision = left_out.predictions / (1 if is_weighted else self.n_estimators_)
@@ -270,7 +273,6 @@ class RidgeEnsembleClassifier(ClassifierMixin, RidgeEnsembleBase):
             raise DataError(f"y holds labels {unknown[:5]!r} that are not in classes={self.classes_!r}")
         weights = row_weights(sample_weight, len(labels), labels, self.class_weight)
         self._absorb(features, self._one_hot(labels), weights, [aggregation])
-        self._publish()
         return self
 
     def decision_function(self, X: MatrixLike) -> Array:

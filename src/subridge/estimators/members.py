@@ -76,14 +76,12 @@ class FittedMembers:
     def outputs(self, X: Features) -> Array:
         """Outputs of all members, shape (k, C, n), in the library of X."""
         found = []
-        for r, A in enumerate(self.plan.measurements):
-            seen = X
-            coef = self.coefficients[r]
+        for r, (A, coef) in enumerate(zip(self.plan.measurements, self.coefficients, strict=True)):
             if A.ndim == 2:
-                coef = self.plan.lift_rows(r, coef)
+                outputs = X @ like(self.plan.lift_rows(r, coef), X).T
             else:
-                seen = X.tocsc()[:, A] if is_sparse(X) else select_rows(X.T, A).T
-            found.append((seen @ like(coef, X).T + like(self.intercepts[r], X)).T)
+                outputs = (X.tocsc()[:, A] if is_sparse(X) else select_rows(X.T, A).T) @ like(coef, X).T
+            found.append((outputs + like(self.intercepts[r], X)).T)
         return namespace_of(found[0]).stack(found)
 
     def outputs_without(self, X: Features, aggregation: Aggregation, moments: MemberMoments) -> Array:
@@ -152,10 +150,10 @@ class LeftOutEnsemble:
         block = max(1, _ENTRIES // (self.rows.n_units * C * (k if self.weights is None else 1)))
         for start in range(0, X.shape[0], block):
             new = X[start : start + block]  # type: ignore[index]
-            scores = []
-            for fit, penalty, _, _ in self._fits:
-                seen = new_rows(new, fit.measurement, fit.rows.feature_means)
-                scores.append(fit.scores(seen, penalty))
+            scores = [
+                fit.scores(new_rows(new, fit.measurement, fit.rows.feature_means), penalty)
+                for fit, penalty, _, _ in self._fits
+            ]
             if self.weights is not None:
                 yield self._weighted(new, scores, beyond if C == 1 else None)
                 continue
@@ -292,11 +290,8 @@ class LeftOutEnsemble:
 
         labels = to_numpy(self.rows.targets).argmax(axis=0)
         own = np.take_along_axis(scores(self.predictions), labels[None], axis=0)
-        found = []
-        for outputs, _ in self.outputs(X):
-            exceeds = scores(outputs)[:, :, self.rows.owners] > own
-            found.append((exceeds @ self._masses < level - _SLACK).T)
-        return np.concatenate(found)
+        exceeds = (scores(outputs)[:, :, self.rows.owners] > own for outputs, _ in self.outputs(X))
+        return np.concatenate([(each @ self._masses < level - _SLACK).T for each in exceeds])
 
 
 def _quantile(values: Array, level: float, beyond: int, masses: FloatArray) -> Array:
@@ -308,9 +303,8 @@ def _quantile(values: Array, level: float, beyond: int, masses: FloatArray) -> A
     xp = namespace_of(values)
     if (masses == masses[0]).all():
         rank = values.shape[-1] - 1 - beyond
-        if is_numpy(values):
-            return np.partition(values, rank, axis=-1)[..., rank]
-        return xp.sort(values, axis=-1)[..., rank]
+        ordered = np.partition(values, rank, axis=-1) if is_numpy(values) else xp.sort(values, axis=-1)
+        return ordered[..., rank]
     order = xp.argsort(values, axis=-1)
     shares = xp.take_along_axis(xp.broadcast_to(like(masses, values), values.shape), order, axis=-1)
     reached = xp.cumulative_sum(shares, axis=-1) >= level - _SLACK

@@ -282,7 +282,9 @@ class RidgeEnsembleRegressor(MultiOutputMixin, RegressorMixin, RidgeEnsembleBase
             self._refuse(("readout_noise", "max_samples", "missing"), "needs members in memory; leave out coef_path=")
             _is_weighted_sum(self, ParameterError)
         try:
-            with nullcontext() if coef_path is None else new_array(coef_path) as self._scratch:
+            with nullcontext() if coef_path is None else new_array(coef_path) as scratch:
+                if isinstance(features, DiskColumns):
+                    features = replace(features, scratch=scratch)
                 left_out = self._fit(features, targets, weights, groups, aggregations)
         except BaseException:
             self._forget()
@@ -292,7 +294,6 @@ class RidgeEnsembleRegressor(MultiOutputMixin, RegressorMixin, RidgeEnsembleBase
 
             coef: Any = zarr.open_array(str(place_of(coef_path)), mode="r")
             self._map = coef, self._map[1]
-        self._publish()
         self.loo_predictions_ = self._shaped(left_out.predictions)
         if is_wide(X):
             del self._left_out  # it would hold on to the file
@@ -366,7 +367,6 @@ class RidgeEnsembleRegressor(MultiOutputMixin, RegressorMixin, RidgeEnsembleBase
         moments = moments_for(self, X, y, sample_weight, 1 + self.fit_intercept)
         rows = moment_rows(moments.batches, self.fit_intercept, moments.standardise)
         self._fit_moments(rows, self._aggregations(), self._seeds()[0])
-        self._publish()
         return self
 
     @available_if(_is_weighted_sum)  # type: ignore[untyped-decorator]
@@ -398,9 +398,8 @@ class RidgeEnsembleRegressor(MultiOutputMixin, RegressorMixin, RidgeEnsembleBase
         """
         features, labels = training_input(self, X, y, reset=not hasattr(self, "_moments"), numeric=True)
         self._has_one_target = labels.ndim == 1
-        targets = labels.reshape((len(labels), -1)).T
-        self._absorb(features, targets, row_weights(sample_weight, len(labels)), self._aggregations())
-        self._publish()
+        weights = row_weights(sample_weight, len(labels))
+        self._absorb(features, labels.reshape((len(labels), -1)).T, weights, self._aggregations())
         return self
 
     def predict(self, X: MatrixLike) -> Array:
@@ -422,7 +421,7 @@ class RidgeEnsembleRegressor(MultiOutputMixin, RegressorMixin, RidgeEnsembleBase
         NotFittedError, DataError
             If the model is not fitted, or X does not fit it.
         """
-        if is_long(X, X) and not is_wide(X) and not isinstance(X, MomentBatches):
+        if is_long(X, X) and not is_wide(X):
             check_is_fitted(self)
             return predicted(self, X, () if self._has_one_target else (len(self._map[1]),))
         return in_precision_of(X, self._shaped(self._outputs(X)))

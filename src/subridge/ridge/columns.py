@@ -8,6 +8,7 @@ the file for every set of members, and one for the weights of those that are tak
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -30,17 +31,32 @@ def gaps_error(gaps: IntArray, names: Sequence[str] | None, remedy: str) -> Data
     return DataError(f"X contains NaN or infinity in {counted(len(columns), 'column')} ({listed(named)}); {remedy}")
 
 
+def read_part(array: Any, part: Any, name: str) -> Any:
+    """A part of an array on disk, given by slices and named in messages."""
+    try:
+        return np.array(array[part])
+    except Exception as error:  # whatever a damaged file makes a reader raise
+        raise DataError(
+            f"{name} cannot be read ({type(error).__name__}: {error}); the file may be truncated or damaged: write it "
+            "again"
+        ) from error
+    finally:
+        forget_pages(array)
+
+
 @dataclass(frozen=True, eq=False)
 class DiskColumns:
     """An array on disk, shape (n, M), of which some rows are used: a memory map or a zarr array.
 
-    `bar` makes a progress bar for the columns of a pass. Blocks of coefficients of so many targets fit in memory too.
+    `bar` makes a progress bar for the columns of a pass. Blocks of coefficients of so many targets fit in memory too,
+    and go to `scratch` if that is a directory.
     """
 
     array: np.memmap[tuple[int, ...], np.dtype[np.float64]]
     kept: IntArray
     bar: Callable[[], AbstractContextManager[Any]]
     n_targets: int = 1
+    scratch: Path | None = None
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -68,14 +84,8 @@ class DiskColumns:
         M = self.shape[1]
         for start in range(0, M, self.step):
             part = slice(start, min(start + self.step, M))
-            try:
-                values = np.asarray(self.array[:, part])[self.kept].astype(np.float64)
-            except Exception as error:  # whatever a damaged file makes a reader raise
-                raise DataError(
-                    f"columns {start} to {part.stop} of X cannot be read ({error}); write X again"
-                ) from error
-            forget_pages(self.array)
-            yield part, values
+            values = read_part(self.array, (slice(None), part), f"columns {start} to {part.stop}")
+            yield part, values[self.kept].astype(np.float64)
 
 
 @dataclass(frozen=True, eq=False)
@@ -125,14 +135,6 @@ class ColumnRows(TrainingRows):
             own = [np.flatnonzero((part.start <= A) & (part.stop > A)) for A in members]
             seen = [centred.design(A[each] - part.start).dense() for A, each in zip(members, own, strict=True)]
             yield part, own, seen
-
-    def coefficients(self, plan: SubsetPlan, duals: list[Array]) -> Iterator[tuple[slice, FloatArray]]:
-        """``Σ_r α_r F_r`` of dual coefficients, each of shape (C, n), one block of columns after the other, (C, b)."""
-        for part, own, seen in self.seen(plan.measurements):
-            found = np.zeros((len(duals[0]), part.stop - part.start))
-            for A, places, F, dual in zip(plan.measurements, own, seen, duals, strict=True):
-                found[:, A[places] - part.start] += dual @ F.T
-            yield part, found
 
     def kernels_of(self, members: list[IntArray]) -> list[Array]:
         """``F Fᵀ`` of several members, in one pass over the columns."""

@@ -147,8 +147,7 @@ def weights_along_curve(
         rows, labels = F[trial, ...], targets[trial, ...]
         for place, ridge in enumerate(ridges):
             if place not in ordinary:
-                members = np.full(rows.shape[0], N)
-                weights[trial, place, ...] = refined_curve(rows, labels, sizes, members, ridge)
+                weights[trial, place, ...] = refined_curve(rows, labels, sizes, np.full(rows.shape[0], N), ridge)
         if kept:
             found = solve_curve(rows, labels, sizes, kept, n_dual, segments)
             for source, place in enumerate(ordinary):
@@ -168,9 +167,8 @@ def solve_curve(
     """
     xp, (B, _, N), n_rhs = namespace_of(F), F.shape, targets.shape[1]
     weights = _zeros(F, B, len(ridges), len(sizes), n_rhs, N)
-    together = [slice(None)]  # ridges that are solved at once
-    if is_numpy(F):
-        together = [slice(l, l + 1) for l in range(len(ridges))]
+    # Ridges that are solved at once.
+    together = [slice(l, l + 1) for l in range(len(ridges))] if is_numpy(F) else [slice(None)]
     if n_dual:
         head = F[:, : sizes[n_dual - 1], :]
         K = _add_gram(head, _zeros(F, B, head.shape[1], head.shape[1]))
@@ -290,8 +288,7 @@ def orthogonal_solution(F: Array, targets: Array, lam: float) -> Array:
     """
     xp = namespace_of(F)
     U, s, Vt = xp.linalg.svd(F, full_matrices=False)
-    eps = float(np.finfo(dtype_name(F)).eps)
-    kept = s > eps * max(F.shape[-2:]) * s[..., :1]
+    kept = s > float(np.finfo(dtype_name(F)).eps) * max(F.shape[-2:]) * s[..., :1]
     filtered = kept * s / xp.where(kept, s * s + lam, 1.0)
     solution: Array = ((targets @ U) * filtered[..., None, :]) @ Vt
     return solution

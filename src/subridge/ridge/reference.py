@@ -141,10 +141,9 @@ def risk_of_weights(problem: Problem, ensemble: Ensemble, weights: Sequence[Floa
     lifted = np.stack([plan.lift(r, np.asarray(w)) for r, w in enumerate(weights)], axis=1)
     lifted = lifted * np.sqrt(M / plan.subset_sizes)
     error = lifted - problem.teacher_weights[:, None]
-    eta = np.broadcast_to(ensemble.readout_noise, (plan.n_members,))
     signal = error.T @ problem.signal_covariance.apply(error)
     noise = lifted.T @ problem.noise_covariance.apply(lifted)
     v = problem.signal_covariance.apply(problem.teacher_weights) / M
-    pairs = (signal + noise) / M + np.diag(eta**2)
+    pairs = (signal + noise) / M + np.eye(plan.n_members) * ensemble.readout_noise**2
     moments = MemberMoments(pairs, -v @ error, np.asarray(v @ problem.teacher_weights))
     return Risk.of_moments(moments, ensemble.aggregation)

@@ -8,7 +8,7 @@ by ``h_i(x) e_i``, as for any new row.
 import numpy as np
 
 from subridge.arrays.namespace import is_sparse, namespace_of, select_rows, take_last
-from subridge.arrays.types import Array, FloatArray, IntArray
+from subridge.arrays.types import Array, FloatArray, IntArray, SparseMatrix
 from subridge.model.checks import stream
 from subridge.model.ensemble import SubsetPlan
 from subridge.ridge.member import MemberPath, factorise
@@ -22,9 +22,15 @@ def draw_rows(n_samples: int, number: int, n_members: int, seed: int) -> tuple[I
 
 def part_of_rows(rows: TrainingRows, index: IntArray) -> TrainingRows:
     """Some of the rows, centred anew."""
+    return training_rows(
+        _given(rows, index), take_last(rows.targets, index), take_last(rows.weights, index), rows.fit_intercept
+    )
+
+
+def _given(rows: TrainingRows, index: IntArray) -> Array | SparseMatrix:
+    """Some of the rows of X as it was given."""
     assert rows.given is not None
-    X = rows.given[index] if is_sparse(rows.given) else select_rows(rows.given, index)
-    return training_rows(X, take_last(rows.targets, index), take_last(rows.weights, index), rows.fit_intercept)
+    return rows.given[index] if is_sparse(rows.given) else select_rows(rows.given, index)
 
 
 class PartialPath(MemberPath):
@@ -39,9 +45,7 @@ class PartialPath(MemberPath):
         others = np.setdiff1d(np.arange(rows.n_samples), seen)
         self.rows, self._seen, self._others = rows, seen, others
         self._order = np.argsort(np.concatenate([seen, others]))
-        assert rows.given is not None
-        X = rows.given[others] if is_sparse(rows.given) else select_rows(rows.given, others)
-        self._new = new_rows(X, plan.measurements[r], own.feature_means)
+        self._new = new_rows(_given(rows, others), plan.measurements[r], own.feature_means)
 
     def errors(self, index: int | IntArray) -> Array:
         own = super().errors(index)
