@@ -34,7 +34,7 @@ from subridge.forecasting.pilot import (
     side_by_side,
     together,
 )
-from subridge.forecasting.rule import choose_ridges, doubts, forecast_curve, last_least, read_ridges, search_ridges
+from subridge.forecasting.rule import choose_ridges, doubts, forecast_curve, read_ridges, search_ridges
 from subridge.model.aggregation import Aggregation, Free, Mean, Scaled
 from subridge.model.checks import Shown, html_table, items_of, non_negative, one_number, positive_integer, truth, within
 from subridge.model.ensemble import Ensemble
@@ -43,6 +43,7 @@ from subridge.results.numbers import interval, percent, plain
 from subridge.results.schemas import result_attributes
 from subridge.ridge.candidates import FRACTION, MEMBERS, SPREAD, Trial, affordable, choose_ensemble, offers
 from subridge.ridge.checks import warn_once
+from subridge.ridge.choose import last_minimum
 from subridge.ridge.judge import Offer
 from subridge.ridge.moments import MomentBatches
 
@@ -321,7 +322,7 @@ def advise(
             ridge, weights, error = trial.ensemble.ridge, trial.weights, trial.error
             if noise.any():  # left-out rows do not show it, and it asks for other ridges and weights
                 own = table.weighted(aggregation)
-                best = last_least(own.losses)
+                best = last_minimum(own.losses, own.losses)
                 ridge, weights, error = own.ridges[best], own.weights[best], float(own.losses[best])
             # Weights change the error of the same members now; the change to another size is that of their mean.
             factor = error / present if present > 0 else 1.0

@@ -25,7 +25,15 @@ from subridge.model.aggregation import TINY, Aggregation, MemberMoments
 from subridge.model.ensemble import Ensemble
 from subridge.model.errors import DominantRowsWarning, ParameterError, RidgeError, SubridgeWarning
 from subridge.ridge.checks import correlated_rows
-from subridge.ridge.choose import Outcome, default_ridges, extended_searches, given_ridges, outcome_of, ridge_at_end
+from subridge.ridge.choose import (
+    Outcome,
+    default_ridges,
+    extended_searches,
+    given_ridges,
+    last_minimum,
+    outcome_of,
+    ridge_at_end,
+)
 from subridge.ridge.member import MemberFit, independent_samples, residual_degrees, residual_pair_traces
 from subridge.ridge.moments import MomentRows
 from subridge.ridge.rows import TrainingRows
@@ -105,18 +113,16 @@ def variance_shares(members: Sequence[MemberFit], penalties: FloatArray) -> Floa
 
 def _pair_traces(members: Sequence[MemberFit], penalties: FloatArray) -> FloatArray:
     """``tr(R_r R_r′)`` at one row of penalties (k,), as inner products of the matrices R, in blocks of their rows."""
-    rows = members[0].rows
-    n = rows.n_samples
-    k = len(members)
-    traces = np.zeros((k, k))
-    for own in np.array_split(np.arange(n), -(-k * n**2 // _ENTRIES)):
-        unit = (np.arange(n) == own[:, None]) - rows.fit_intercept / n
-        flat = np.empty((k, unit.size))
-        for r, fit in enumerate(members):
-            one = float(not fit.spans_samples)
-            gains = fit.residual_gains(penalties[r : r + 1])[0] - one
-            flat[r] = ((fit.left[:, own].T * gains) @ fit.left + one * unit).ravel()
-        traces += flat @ flat.T
+    n = members[0].rows.n_samples
+    weights = [fit.residual_weights(np.array([p])) for fit, p in zip(members, penalties, strict=True)]
+    traces = np.zeros((len(members), len(members)))
+    for own in np.array_split(np.arange(n), -(-len(members) * n**2 // _ENTRIES)):
+        unit = np.arange(n) == own[:, None]
+        parts = [
+            (fit.directions[:, own].T * w) @ fit.directions + unit * (not fit.spans_samples)
+            for fit, w in zip(members, weights, strict=True)
+        ]
+        traces += np.tensordot(parts, parts, ((1, 2), (1, 2)))
     return traces
 
 
@@ -169,6 +175,10 @@ class AtPilot(NamedTuple):
     losses: FloatArray  # error to expect on new rows, without what weights gain by chance, (L,)
     weights: FloatArray  # of the members, (L, k)
 
+    def of_targets(self, values: FloatArray) -> FloatArray:
+        """Values of all rows as a table of ridges and targets, shape (L, C)."""
+        return values.reshape(len(self.ridges), -1)
+
     def weighted(self, aggregation: Aggregation) -> "AtPilot":
         """The same members with another aggregation."""
         found = aggregation.settle(self.moments)
@@ -208,10 +218,9 @@ def search_ridges(
 
     def outcomes(ridges: FloatArray, some: IntArray) -> list[Outcome[AtPilot]]:
         table = at_pilot(pilot.of(some), ensemble, ridges)
-        L = len(ridges)
         return [
-            outcome_of(table, last_least(np.stack([each, each])), L, spread, partial(np.take, each))
-            for each, spread in zip(table.losses.reshape(L, -1).T, spreads[some], strict=True)
+            outcome_of(table, np.full(2, last_minimum(each, each)), len(ridges), spread, partial(np.take, each))
+            for each, spread in zip(table.of_targets(table.losses).T, spreads[some], strict=True)
         ]
 
     if not may_grow:
@@ -228,11 +237,6 @@ def search_ridges(
         yield some, at_pilot(pilot.of(some), ensemble, fine)
 
 
-def last_least(losses: FloatArray) -> IntArray:
-    """The place of the least loss on the last axis, (..., L) to (...), the last of equal ones: the largest ridge."""
-    return np.asarray(losses.shape[-1] - 1 - np.argmin(losses[..., ::-1], axis=-1))
-
-
 class Chosen(NamedTuple):
     """For each of C targets, or for all of them (C = 1), and each of S sizes: the ridge of least left-out error among
     those in reach, the largest where none is.
@@ -246,14 +250,13 @@ class Chosen(NamedTuple):
 
 def choose_ridges(pilot: Pilot, table: AtPilot, sizes: FloatArray) -> Chosen:
     """Choose a ridge from a table, for each size and each target that is judged."""
-    reached = pilot.reach(table.ridges).min(axis=1) >= sizes[:, None]
-    L = len(table.ridges)
-    losses = table.losses.reshape(L, -1).T[:, None, :]  # (C, 1, L)
-    offered = np.where(reached, losses, np.inf)
-    best = last_least(offered)
-    first = np.argmax(np.isfinite(offered), axis=-1)
-    known = table.losses - (table.weights**2 * table.noise).sum(axis=1)
-    errors = (np.take_along_axis(known.reshape(L, -1).T, each, axis=1) for each in (best, last_least(losses)))
+    reached = pilot.reach(table.ridges).min(axis=1)[:, None, None] >= sizes
+    losses = table.of_targets(table.losses)[:, :, None]
+    offered = np.where(reached, losses, np.inf)  # (L, C, S)
+    best = last_minimum(offered, offered)
+    first = np.argmax(np.isfinite(offered), axis=0)
+    known = table.of_targets(table.losses - (table.weights**2 * table.noise).sum(axis=1))
+    errors = (np.take_along_axis(known.T, each, axis=1) for each in (best, last_minimum(losses, losses)))
     return Chosen(table.ridges[best], (first > 0) & (best == first), *errors)
 
 
@@ -508,9 +511,8 @@ def _parts_of_batches(rows: MomentRows, block: LeftOut, weights: FloatArray) -> 
     plan = block.pilot.plan
     k = plan.n_members
     paths = rows.paths(plan, block.penalties[:, :k] / plan.subset_sizes)
-    sums = np.empty((len(weights), len(rows.batches)))
-    for t, own in enumerate(weights[:, :k]):
-        sums[t] = rows.batch_squares(paths, np.full(k, t), np.tile(own, (len(rows.targets), 1)))
+    tables = (np.tile(own, (len(rows.targets), 1)) for own in weights[:, :k])
+    sums = np.array([rows.batch_squares(paths, np.full(k, t), table) for t, table in enumerate(tables)])
     shares = np.array([each.total_weight for each in rows.batches]) / rows.total_weight
     return np.asarray((sums / np.maximum(sums.sum(axis=1, keepdims=True), TINY) - shares) * len(shares))
 
