@@ -21,7 +21,7 @@ from scipy.stats import t as student
 
 from subridge.arrays.types import ArrayLike, BoolArray, FloatArray, IntArray
 from subridge.forecasting.pilot import LeftOut, Pilot
-from subridge.model.aggregation import TINY, Aggregation, MemberMoments
+from subridge.model.aggregation import TINY, Aggregation, MemberMoments, outer, quadratic
 from subridge.model.ensemble import Ensemble
 from subridge.model.errors import DominantRowsWarning, ParameterError, RidgeError, SubridgeWarning
 from subridge.ridge.checks import correlated_rows
@@ -98,17 +98,14 @@ def matched_penalties(spectrum: FloatArray, n: int, room: int, sizes: FloatArray
 
 def variance_shares(members: Sequence[MemberFit], penalties: FloatArray) -> FloatArray:
     """γ_rr′ of every pair of members at the pilot's n rows, shape (T, k, k), for penalties of shape (T, k)."""
-    spare = [fit.rows.room - len(fit.spectrum) for fit in members]  # directions that the member cannot fit
-    sums = [fit.residual_gains(penalties[:, r]).sum(axis=1) for r, fit in enumerate(members)]
-    traces = np.stack(sums, axis=1) + spare
+    slack = np.stack([fit.slack(p) for fit, p in zip(members, penalties.T, strict=True)], axis=1)
     n = members[0].rows.n_samples
     if members[0].rows.knows_leverages and 2 * len(penalties) * n < sum(len(fit.spectrum) for fit in members):
         # Then k products of n × n matrices take less time than k²/2 overlaps of members.
         pairs = np.stack([_pair_traces(members, row) for row in penalties])
     else:
         pairs = residual_pair_traces(members, penalties)
-    kept = traces[:, :, None] * traces[:, None, :] / np.maximum(n * pairs, TINY)
-    return np.clip(1 - kept, 0.0, 1 - 1e-9)
+    return np.clip(1 - n * outer(slack) / np.maximum(pairs, TINY), 0.0, 1 - 1e-9)
 
 
 def _pair_traces(members: Sequence[MemberFit], penalties: FloatArray) -> FloatArray:
@@ -371,13 +368,13 @@ def _transfer(block: LeftOut, ensemble: Ensemble, gamma_n: FloatArray, sizes: Fl
     if rows.left_out is not None:  # several rows count as one, and a group is predicted from the rows of the others
         effects = design_effects(block)
         effective = rows.n_samples / effects.mean(axis=1)
-        limits = np.stack([gamma_n * np.sqrt(effects[:, :, None] * effects[:, None, :]), gamma_n])
+        limits = np.stack([gamma_n * np.sqrt(outer(effects)), gamma_n])
         befores = np.minimum(limits / (rows.n_samples * (1 - 1 / rows.n_units)), RULE.most_group_gamma)
         afters = np.minimum(limits / sizes[:, None, None], RULE.most_group_gamma)
         ratio, other = (1 - befores) * variance_gain(afters)
         before, after = befores[0], afters[0]
         unsure = np.abs(block.pairs * (ratio - other)) / RECTANGLE  # the forecast is one of two limits
-    noise = _readout_noise(block.pilot, ensemble, np.diagonal(after, axis1=1, axis2=2)[:, :k])
+    noise = _readout_noise(block.pilot, ensemble, np.linalg.diagonal(after)[:, :k])
     settled = ensemble.aggregation.settle(_moments(block.pilot, block.penalties, block.pairs * ratio, noise))
     weights, error = settled.weights, settled.expected
     # With n independent rows the relative error of 1 - γ is about `Rule.finite_size`/(n (1 - γ)), and that of the
@@ -388,13 +385,13 @@ def _transfer(block: LeftOut, ensemble: Ensemble, gamma_n: FloatArray, sizes: Fl
     all_weights = weights
     if has_constant:  # the error of the mean of the labels is common to all pairs and cancels
         apart = np.maximum(before - before[:, -1:, -1:], 0.0)
-        scale = np.sqrt(np.diagonal(apart, axis1=1, axis2=2))
-        unsure *= np.minimum(apart / np.maximum(scale[:, :, None] * scale[:, None, :], TINY), 1.0)
+        scale = np.sqrt(np.linalg.diagonal(apart))
+        unsure *= np.minimum(apart / np.maximum(outer(scale), TINY), 1.0)
         all_weights = np.column_stack([weights, 1 - weights.sum(axis=1)])
-    doubt = np.einsum("tr,trs,ts->t", weights, unsure[:, :k, :k], weights)
+    doubt = quadratic(weights, unsure[:, :k, :k])
     if has_constant:
         error = np.where((error > 0) & (doubt < error), error, np.nan)
-    raised = np.maximum(np.einsum("tr,trs,ts->t", all_weights, 1 / (1 - before), all_weights), TINY)
+    raised = np.maximum(quadratic(all_weights, 1 / (1 - before)), TINY)
     spread, *shape = spread_of_means(left_out_parts(block, all_weights, ratio), rows.n_units / raised)
     # What weights gain by chance is as unsure as it is large.
     chance = np.subtract(error, settled.least, out=np.zeros(len(error)), where=np.isfinite(error))
@@ -486,7 +483,7 @@ def left_out_parts(block: LeftOut, weights: FloatArray, ratio: FloatArray) -> Fl
     Weights have shape (t, k), `ratio` has (t, k, k).
     """
     rows = block.pilot.rows
-    form = weights[:, :, None] * weights[:, None, :] * np.where(np.isfinite(ratio), ratio, 0.0)
+    form = outer(weights) * np.where(np.isfinite(ratio), ratio, 0.0)
     mixed = (form @ block.errors.reshape(*weights.shape, -1)).reshape(block.errors.shape)
     own = (block.errors * mixed).sum(axis=(1, 2))  # of every row, (t, n)
     if isinstance(rows, MomentRows):
