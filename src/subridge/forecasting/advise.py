@@ -445,17 +445,17 @@ def code_of(table: xarray.Dataset) -> str | None:
     line += "" if has_classes else f', aggregation="{best.aggregation}"'
     line = f"RidgeEnsemble{'Classifier' if has_classes else 'Regressor'}({line}{centred})"
     line = f"make_pipeline({SCALER}, {line})" if is_scaled else line
-    remarks = []
-    if path is not False:
-        remarks.append(f"chooses λ by the rows it is trained on; this pilot says {best.ridge:.4g}")
-    elif best.strategy == "single" and best.aggregation == "mean" and not has_classes:
-        after = " after the scaler" if is_scaled else ""
-        remarks.append(f"the same as Ridge(alpha={best.ridge * M:.4g}{centred}){after}")
-    if has_classes and best.strategy != "single":
-        remarks.append("chooses by left-out rows how scores are weighed")
-    if "n_groups" in attributes:
-        remarks.append("give groups= to fit, too")
-    return f"{line}  # {'; '.join(remarks)}" if remarks else line
+    is_single = best.strategy == "single"
+    is_plain = is_single and best.aggregation == "mean" and path is False and not has_classes
+    equal = f"the same as Ridge(alpha={best.ridge * M:.4g}{centred}){' after the scaler' * is_scaled}"
+    remarks = {
+        f"chooses λ by the rows it is trained on; this pilot says {best.ridge:.4g}": path is not False,
+        equal: is_plain,
+        "chooses by left-out rows how scores are weighed": has_classes and not is_single,
+        "give groups= to fit, too": "n_groups" in attributes,
+    }
+    said = "; ".join(text for text, holds in remarks.items() if holds)
+    return f"{line}  # {said}" if said else line
 
 
 def reasons(table: xarray.Dataset) -> tuple[str, str]:

@@ -193,7 +193,7 @@ def forecast(
             )
     refuse_large_pilots(rows, [each.plan for each in drawn.values()], (len(wanted) + 1) * per_target)
     path = read_ridges(ridges, rows)
-    with_noise = truth("label_noise", label_noise) and groups is None
+    noise = noise_of_targets(rows) if truth("label_noise", label_noise) and groups is None else {}
     per_group = rows.n_samples / rows.n_units
     sizes = wanted if n_groups is None else np.maximum(np.round(wanted * per_group), 2.0)
     ends = np.append(sizes, np.inf)
@@ -210,12 +210,11 @@ def forecast(
         found: dict[str, Any] = {}
         for metric in metrics:
             found |= metric.variables(sample, pilot, curve, level)
-        is_common = (curve.ridges == curve.ridges[..., :1]).all(axis=-1)
         found |= {
             "standard_error": curve.standard_error,
             "in_reach": curve.in_reach,
             "is_bound": curve.is_bound,
-            "ridge": np.where(is_common, curve.ridges[..., 0], np.nan),
+            "ridge": np.where(np.ptp(curve.ridges, axis=-1) == 0, curve.ridges[..., 0], np.nan),
         }
         if groups is not None:
             found["effective_samples"] = curve.effective_samples
@@ -235,7 +234,6 @@ def forecast(
     if groups is not None:
         coordinates["n_groups"] = ("n_samples", sizes / per_group)
     labels = {metric.name: metric.label for metric in metrics}
-    noise = noise_of_targets(rows) if with_noise else {}
     attributes = sample.attributes() | {"level": level}
     if not per_target:
         return forecasts(found, coordinates, labels, {**attributes, **together(noise)})

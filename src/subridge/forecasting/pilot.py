@@ -296,11 +296,11 @@ class Pilot:
         """``λ_r N_r`` of all members from ridges (T, k); a constant predictor, which may follow the others, has 0."""
         return np.pad(ridges * self.plan.subset_sizes, ((0, 0), (0, len(self.members) - ridges.shape[1])))
 
+    @np.errstate(invalid="ignore")  # without ridge
     def reach(self, ridges: FloatArray) -> FloatArray:
         """The largest size that each member can be forecast at, ``n + p/κ̄(n, 0)``; shape (..., k)."""
         sums = np.array([(1 / fit.spectrum).sum() if fit.spans_samples else np.inf for fit in self.members])
-        with np.errstate(invalid="ignore"):
-            limits = self.rows.n_samples + ridges * self.plan.subset_sizes * sums
+        limits = self.rows.n_samples + ridges * self.plan.subset_sizes * sums
         return np.where(np.isinf(sums), np.inf, limits)
 
     def left_out(self, penalties: FloatArray) -> Iterator["LeftOut"]:

@@ -49,7 +49,6 @@ _DOMINANT = 0.9  # leverage of a row that dominates, where half of the rows have
 class Rule:
     """All constants of forecasts and advice, each with its source."""
 
-    finite_size: float = 1.5  # relative error of 1 - γ, times n(1 - γ): simulations of finite samples near thresholds
     vague: float = 0.4  # relative standard error above which a forecast is out of reach: decision 0010
     # Chosen with the coverage on all sixty tables of the tournament in view (then 89 %), not confirmed on others.
     interval_stretch: float = 1.25  # of the logarithms of both bounds around the forecast
@@ -220,13 +219,15 @@ def search_ridges(
             for each, spread in zip(table.of_targets(table.losses).T, spreads[some], strict=True)
         ]
 
-    if not may_grow:
-        judged = outcomes(start, everything)
-        said.extend(ridge_at_end(start, each.end, each.is_falling) for each in judged)
-        yield everything, judged[0].found
-        return
-    searched = extended_searches(start, outcomes, len(everything))
+    searched = (
+        extended_searches(start, outcomes, len(everything))
+        if may_grow
+        else [(start, outcome) for outcome in outcomes(start, everything)]
+    )
     said.extend(ridge_at_end(each, outcome.end, outcome.is_falling) for each, outcome in searched)
+    if not may_grow:
+        yield everything, searched[0][1].found
+        return
     ends = np.array([(each[0], each[-1], len(each)) for each, _ in searched])
     for low, high, length in np.unique(ends, axis=0):
         some = np.flatnonzero((ends == (low, high, length)).all(axis=1))
@@ -311,8 +312,7 @@ class Curve(NamedTuple):
     def interval(self, level: float) -> tuple[FloatArray, FloatArray]:
         """Lower and upper bounds of the prediction error, each of shape (S,)."""
         below, above = log_widths(self.error, self.standard_error, self.freedom, self.skewness, level)
-        stretch = RULE.interval_stretch
-        return self.error / np.exp(stretch * below), self.error * np.exp(stretch * above)
+        return self.error / np.exp(RULE.interval_stretch * below), self.error * np.exp(RULE.interval_stretch * above)
 
 
 def forecast_curve(pilot: Pilot, ensemble: Ensemble, sizes: FloatArray, chosen: Chosen) -> Curve:
@@ -359,7 +359,6 @@ def _transfer(block: LeftOut, ensemble: Ensemble, gamma_n: FloatArray, sizes: Fl
     """
     rows = block.pilot.rows
     k = len(ensemble.ridge)
-    has_constant = len(block.pilot.members) > k
     effective = np.full(len(sizes), float(rows.n_samples))
     before = np.minimum(gamma_n / rows.n_samples, 1 - 1e-9)
     after = gamma_n / sizes[:, None, None]
@@ -367,7 +366,7 @@ def _transfer(block: LeftOut, ensemble: Ensemble, gamma_n: FloatArray, sizes: Fl
     unsure = np.zeros(ratio.shape)
     if rows.left_out is not None:  # several rows count as one, and a group is predicted from the rows of the others
         effects = design_effects(block)
-        effective = rows.n_samples / effects.mean(axis=1)
+        effective = rows.n_samples / effects[:, :k].mean(axis=1)
         limits = np.stack([gamma_n * np.sqrt(outer(effects)), gamma_n])
         befores = np.minimum(limits / (rows.n_samples * (1 - 1 / rows.n_units)), RULE.most_group_gamma)
         afters = np.minimum(limits / sizes[:, None, None], RULE.most_group_gamma)
@@ -377,20 +376,11 @@ def _transfer(block: LeftOut, ensemble: Ensemble, gamma_n: FloatArray, sizes: Fl
     noise = _readout_noise(block.pilot, ensemble, np.linalg.diagonal(after)[:, :k])
     settled = ensemble.aggregation.settle(_moments(block.pilot, block.penalties, block.pairs * ratio, noise))
     weights, error = settled.weights, settled.expected
-    # With n independent rows the relative error of 1 - γ is about `Rule.finite_size`/(n (1 - γ)), and that of the
-    # quotient of errors follows.
-    change = np.abs(1 - after / np.maximum(before, 1e-12)) * RULE.finite_size / effective[:, None, None]
-    gain = np.where(after < 1, variance_gain(after), 0.0)
-    unsure = np.hypot(unsure, np.abs(block.pairs) * gain**2 * change)
-    all_weights = weights
-    if has_constant:  # the error of the mean of the labels is common to all pairs and cancels
-        apart = np.maximum(before - before[:, -1:, -1:], 0.0)
-        scale = np.sqrt(np.linalg.diagonal(apart))
-        unsure *= np.minimum(apart / np.maximum(outer(scale), TINY), 1.0)
-        all_weights = np.column_stack([weights, 1 - weights.sum(axis=1)])
     doubt = quadratic(weights, unsure[:, :k, :k])
-    if has_constant:
-        error = np.where((error > 0) & (doubt < error), error, np.nan)
+    all_weights = weights
+    if len(block.pilot.members) > k:  # with the constant predictor
+        error = np.where(error > 0, error, np.nan)
+        all_weights = np.column_stack([weights, 1 - weights.sum(axis=1)])
     raised = np.maximum(quadratic(all_weights, 1 / (1 - before)), TINY)
     spread, *shape = spread_of_means(left_out_parts(block, all_weights, ratio), rows.n_units / raised)
     # What weights gain by chance is as unsure as it is large.
