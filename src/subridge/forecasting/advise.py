@@ -360,8 +360,9 @@ def advise(
         "readout_noise": eta,
         "standardised": int(standardise),
         "ridges": "auto" if may_grow else np.asarray(path).tolist(),
+        **sample.attributes(),
+        **known,
     }
-    attributes |= sample.attributes() | known
     names = max((columns for _, columns in ranked), key=len)
     table = xarray.Dataset(
         {name: ("candidate", np.array([columns.get(name, np.nan) for _, columns in ranked])) for name in names},

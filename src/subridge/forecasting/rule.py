@@ -403,8 +403,10 @@ def _moments(pilot: Pilot, penalties: FloatArray, pairs: FloatArray, noise: Floa
     if pairs.shape[1] == k:
         return MemberMoments(members)
     penalties, own = np.unique(penalties, axis=0, return_inverse=True)  # those of all targets may be the same
-    members_at = zip(pilot.members[:k], penalties.T, strict=False)
-    behind = [independent_samples(fit, p, residual_degrees(fit, p)) for fit, p in members_at]
+    behind = [
+        independent_samples(fit, p, residual_degrees(fit, p))
+        for fit, p in zip(pilot.members[:k], penalties.T, strict=False)
+    ]
     worth = np.stack(behind, axis=1)[own.ravel()] * (len(pilot.targets) / pilot.n_judged)
     return MemberMoments(members, pairs[:, k, :k], pairs[:, k, k], behind=worth)
 
