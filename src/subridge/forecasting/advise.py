@@ -23,7 +23,7 @@ from subridge.arrays.types import ArrayLike, FloatArray, Json, MatrixLike, Seed
 from subridge.datasets.tables.targets import TargetLike, Task
 from subridge.estimators.classifier import RidgeEnsembleClassifier
 from subridge.estimators.regressor import RidgeEnsembleRegressor
-from subridge.forecasting.metrics import metrics_of
+from subridge.forecasting.metrics import forecast_metrics, metrics_of
 from subridge.forecasting.pilot import (
     factorise_pilot,
     noise_of_targets,
@@ -340,9 +340,8 @@ def advise(
                 "nearest_threshold": min(sizes / size, key=lambda ratio: abs(np.log(ratio))),
                 "pilot_prediction_error": error,
             }
-            for metric in metrics_of(sample):
-                if aggregation.is_mean or not metric.of_votes:
-                    columns |= {name: one[0] for name, one in metric.variables(sample, pilot, moved, level).items()}
+            metrics = (each for each in metrics_of(sample) if aggregation.is_mean or not each.of_votes)
+            columns |= {name: one for name, (one,) in forecast_metrics(metrics, sample, pilot, moved, level).items()}
             tuned = replace(mean, ridge=ridge, aggregation=aggregation)
             found.append((replace(trial, ensemble=tuned, weights=weights), columns))
         return found

@@ -13,7 +13,7 @@ import xarray
 
 from subridge.arrays.types import ArrayLike, BoolArray, FloatArray, MatrixLike, Seed
 from subridge.datasets.tables.targets import TargetLike, Task, read_target
-from subridge.forecasting.metrics import metrics_of
+from subridge.forecasting.metrics import ENDS, forecast_metrics, metrics_of
 from subridge.forecasting.pilot import (
     factorise_pilot,
     noise_of_targets,
@@ -39,7 +39,6 @@ from subridge.ridge.moments import MomentBatches
 _STEPS = 25  # sizes of the curve that `samples_needed` searches
 _FARTHEST = 1024  # times the pilot's rows
 _FURTHEST, _SIZES = 16, 12  # default sizes: from n to 16 n, so many
-_ENDS = ("", "_lower", "_upper")  # of names: a number and its bounds
 
 
 def forecast(
@@ -207,10 +206,7 @@ def forecast(
         curve = forecast_curve(pilot, ensemble, ends, chosen)
         if name == next(iter(drawn)) and groups is None and rows.knows_leverages:
             said.extend(doubts(pilot, curve))
-        found: dict[str, Any] = {}
-        for metric in metrics:
-            found |= metric.variables(sample, pilot, curve, level)
-        found |= {
+        found = forecast_metrics(metrics, sample, pilot, curve, level) | {
             "standard_error": curve.standard_error,
             "in_reach": curve.in_reach,
             "is_bound": curve.is_bound,
@@ -376,16 +372,22 @@ def samples_needed(
     if wanted.size not in (1, limits[0].size):
         raise ParameterError(f"error must be one number, or one for each target, got {counted(wanted.size, 'number')}")
     asked = limits.copy(data=np.broadcast_to(wanted, limits.shape))
-    noise = [(curves if per_target else curves.attrs)[f"label_noise{end}"] ** 2 for end in _ENDS]
-    found = []
-    for end in _ENDS:
-        lines = curves[f"prediction_error{end}"].values.reshape(-1, len(sizes))
-        crossings = [_crossing(line, own, sizes) for line, own in zip(lines, asked.values.flat, strict=True)]
-        found.append(limits.copy(data=np.reshape(crossings, limits.shape)))
+    noise = [(curves if per_target else curves.attrs)[f"label_noise{end}"] ** 2 for end in ENDS]
+    found = [
+        xarray.apply_ufunc(
+            _crossing,
+            curves[f"prediction_error{end}"],
+            asked,
+            input_core_dims=[["n_samples"], []],
+            kwargs={"sizes": sizes},
+            vectorize=True,
+        )
+        for end in ENDS
+    ]
     is_known = np.isfinite(found[0])
     reached = curves.in_reach.sel(n_samples=found[0].where(is_known, sizes[-1]), method="bfill") & is_known
     answers = xarray.apply_ufunc(_answer, asked, limits, *noise, *found, kwargs={"least": sizes[0]}, vectorize=True)
-    variables = dict(zip((f"n_samples{end}" for end in _ENDS), found, strict=True))
+    variables = dict(zip((f"n_samples{end}" for end in ENDS), found, strict=True))
     variables |= {"in_reach": reached, "irreducible_error": limits, "answer": answers}
     known: dict[str, Any] = {} if per_target else {"error": float(wanted), "label_noise": curves.attrs["label_noise"]}
     return xarray.Dataset(
