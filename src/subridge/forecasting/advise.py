@@ -297,7 +297,6 @@ def advise(
         drawn = [[offer] for offer in offered]
     path = read_ridges(ridges, rows)
     may_grow = isinstance(ridges, str)
-    known: dict[str, Json] = {**together(noise_of_targets(rows))} if groups is None else {"n_groups": rows.n_units}
     aggregations = affordable(_AGGREGATIONS[: 3 if truth("weighted", weighted) else 1], rows.n_samples)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RidgePathWarning)  # the search below has a finer path and says the same
@@ -360,7 +359,7 @@ def advise(
         "standardised": int(standardise),
         "ridges": "auto" if may_grow else np.asarray(path).tolist(),
         **sample.attributes(),
-        **known,
+        **(together(noise_of_targets(rows)) if groups is None else {"n_groups": rows.n_units}),
     }
     names = max((columns for _, columns in ranked), key=len)
     table = xarray.Dataset(

@@ -196,8 +196,8 @@ def at_pilot(pilot: Pilot, ensemble: Ensemble, ridges: FloatArray) -> AtPilot:
         noise = _readout_noise(pilot, ensemble, np.stack(alone, axis=1))
     pairs = np.concatenate([block.pairs for block in pilot.left_out(penalties)])
     penalties, noise = (np.repeat(each, pilot.n_judged, axis=0) for each in (penalties, noise))
-    table = AtPilot(ridges, _moments(pilot, penalties, pairs, noise), noise, noise[:, 0], noise)
-    return table.weighted(ensemble.aggregation)
+    moments = _moments(pilot, penalties, pairs, noise)
+    return AtPilot(ridges, moments, noise, noise[:, 0], noise).weighted(ensemble.aggregation)
 
 
 def search_ridges(
@@ -269,11 +269,12 @@ def search_and_choose(
 ) -> Chosen:
     """Choose ridges as `search_ridges` finds them, for parts of the targets whose tables fit into memory."""
     seen = pilot.with_constant() if ensemble.aggregation.fits_weights else pilot
-    parts = []
     most = 1 if path is None else RULE.path_steps * len(path)
-    for part in seen.parts(np.arange(pilot.n_judged), most):
-        for some, table in search_ridges(seen.of(part), ensemble, path, said, may_grow=may_grow):
-            parts.append((part[some], choose_ridges(pilot, table, sizes)))
+    parts = [
+        (part[some], choose_ridges(pilot, table, sizes))
+        for part in seen.parts(np.arange(pilot.n_judged), most)
+        for some, table in search_ridges(seen.of(part), ensemble, path, said, may_grow=may_grow)
+    ]
     return Chosen(*in_order(parts))
 
 
