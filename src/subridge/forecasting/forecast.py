@@ -202,8 +202,9 @@ def forecast(
     def one(name: str) -> dict[str, FloatArray | BoolArray]:
         ensemble = drawn[name]
         pilot = replace(factorise_pilot(rows, ensemble.plan), per_target=per_target)
-        chosen = search_and_choose(pilot, ensemble, path, ends, said, may_grow=isinstance(ridges, str))
-        curve = forecast_curve(pilot, ensemble, ends, chosen)
+        seen = pilot.with_constant() if ensemble.aggregation.fits_weights else pilot
+        chosen = search_and_choose(seen, ensemble, path, ends, said, may_grow=isinstance(ridges, str))
+        curve = forecast_curve(seen, ensemble, ends, chosen)
         if name == next(iter(drawn)) and groups is None and rows.knows_leverages:
             said.extend(doubts(pilot, curve))
         found = forecast_metrics(metrics, sample, pilot, curve, level) | {

@@ -205,8 +205,7 @@ def read_sizes(name: str, n_samples: Any) -> FloatArray:
 
 def read_ensembles(ensembles: Mapping[str, Ensemble], n_features: int, seed: Seed | None) -> dict[str, Ensemble]:
     """Check every ensemble and draw the subsets of strategies; ridges and readout noise then have shape (k,)."""
-    if seed is not None:
-        checked_seed("seed", seed)
+    checked_seed("seed", seed)
     if not isinstance(ensembles, Mapping) or not ensembles:
         raise ParameterError("ensembles must be a mapping from names to Ensemble objects, with at least one")
     drawn = {}
@@ -299,7 +298,8 @@ class Pilot:
     @np.errstate(invalid="ignore")  # without ridge
     def reach(self, ridges: FloatArray) -> FloatArray:
         """The largest size that each member can be forecast at, ``n + p/κ̄(n, 0)``; shape (..., k)."""
-        sums = np.array([(1 / fit.spectrum).sum() if fit.spans_samples else np.inf for fit in self.members])
+        members = self.members[: self.plan.n_members]  # a constant predictor has no limit
+        sums = np.array([(1 / fit.spectrum).sum() if fit.spans_samples else np.inf for fit in members])
         limits = self.rows.n_samples + ridges * self.plan.subset_sizes * sums
         return np.where(np.isinf(sums), np.inf, limits)
 

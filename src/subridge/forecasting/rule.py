@@ -267,13 +267,15 @@ def search_and_choose(
     *,
     may_grow: bool,
 ) -> Chosen:
-    """Choose ridges as `search_ridges` finds them, for parts of the targets whose tables fit into memory."""
-    seen = pilot.with_constant() if ensemble.aggregation.fits_weights else pilot
+    """Choose ridges as `search_ridges` finds them, for parts of the targets whose tables fit into memory.
+
+    Fitted weights need a pilot with a constant predictor.
+    """
     most = 1 if path is None else RULE.path_steps * len(path)
     parts = [
         (part[some], choose_ridges(pilot, table, sizes))
-        for part in seen.parts(np.arange(pilot.n_judged), most)
-        for some, table in search_ridges(seen.of(part), ensemble, path, said, may_grow=may_grow)
+        for part in pilot.parts(np.arange(pilot.n_judged), most)
+        for some, table in search_ridges(pilot.of(part), ensemble, path, said, may_grow=may_grow)
     ]
     return Chosen(*in_order(parts))
 
@@ -317,26 +319,28 @@ class Curve(NamedTuple):
 
 
 def forecast_curve(pilot: Pilot, ensemble: Ensemble, sizes: FloatArray, chosen: Chosen) -> Curve:
-    """Forecast one ensemble at sizes (S,), each at its chosen ridge."""
+    """Forecast one ensemble at sizes (S,), each at its chosen ridge.
+
+    Fitted weights need a pilot with a constant predictor.
+    """
     n = pilot.rows.n_samples
-    seen = pilot.with_constant() if ensemble.aggregation.fits_weights else pilot
     C, S, k = chosen.ridges.shape
     # Matched penalties and variances depend on sizes and ridges only: they serve all targets that have the same.
     lines, numbers = np.unique(chosen.ridges.reshape(C, S * k), axis=0, return_inverse=True)
-    wanted = seen.penalties(lines.reshape(-1, k))
+    wanted = pilot.penalties(lines.reshape(-1, k))
     own_sizes = np.tile(sizes, len(lines))
     matched = [
         matched_penalties(fit.spectrum, n, pilot.rows.room, own_sizes, wanted[:, r])
-        for r, fit in enumerate(seen.members)
+        for r, fit in enumerate(pilot.members)
     ]
     penalties = np.stack(matched, axis=1).reshape(len(lines), S, -1)
-    gamma_n = n * variance_shares(seen.members, np.concatenate(penalties)).reshape(*penalties.shape, -1)
+    gamma_n = n * variance_shares(pilot.members, np.concatenate(penalties)).reshape(*penalties.shape, -1)
     parts = []
     for number in range(len(lines)):
-        for some in seen.parts(np.flatnonzero(numbers == number), S):
+        for some in pilot.parts(np.flatnonzero(numbers == number), S):
             blocks = [
                 _transfer(block, ensemble, gamma_n[number, block.places], sizes[block.places])
-                for block in seen.of(some).left_out(penalties[number])
+                for block in pilot.of(some).left_out(penalties[number])
             ]
             found = [np.concatenate(each) for each in zip(*blocks, strict=True)]
             parts.append((some, [each.reshape(S, len(some), *each.shape[1:]).swapaxes(0, 1) for each in found]))
