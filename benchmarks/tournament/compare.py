@@ -46,7 +46,6 @@ SECTIONS = "squared error", "misclassification", "fitted weights", "groups"
 # Corrections beyond the plain formula: the module, the function or constant, and what stands in its place.
 OFF = {
     "stretch": [("forecasting.rule.RULE", "interval_stretch", 1.0)],
-    "finite size": [("forecasting.rule.RULE", "finite_size", 0.0)],
     "fine path": [("forecasting.rule.RULE", "path_steps", 1), ("ridge.choose", "_LITTLE", 0.0)],
     "design effect": [("forecasting.rule", "design_effects", lambda block: np.ones(block.penalties.shape))],
 }

@@ -23,7 +23,7 @@ from subridge.arrays.types import ArrayLike, FloatArray, Json, MatrixLike, Seed
 from subridge.datasets.tables.targets import TargetLike, Task
 from subridge.estimators.classifier import RidgeEnsembleClassifier
 from subridge.estimators.regressor import RidgeEnsembleRegressor
-from subridge.forecasting.metrics import metrics_of
+from subridge.forecasting.metrics import forecast_metrics, metrics_of
 from subridge.forecasting.pilot import (
     factorise_pilot,
     noise_of_targets,
@@ -34,7 +34,7 @@ from subridge.forecasting.pilot import (
     side_by_side,
     together,
 )
-from subridge.forecasting.rule import choose_ridges, doubts, forecast_curve, last_least, read_ridges, search_ridges
+from subridge.forecasting.rule import choose_ridges, doubts, forecast_curve, read_ridges, search_ridges
 from subridge.model.aggregation import Aggregation, Free, Mean, Scaled
 from subridge.model.checks import Shown, html_table, items_of, non_negative, one_number, positive_integer, truth, within
 from subridge.model.ensemble import Ensemble
@@ -43,6 +43,7 @@ from subridge.results.numbers import interval, percent, plain
 from subridge.results.schemas import result_attributes
 from subridge.ridge.candidates import FRACTION, MEMBERS, SPREAD, Trial, affordable, choose_ensemble, offers
 from subridge.ridge.checks import warn_once
+from subridge.ridge.choose import last_minimum
 from subridge.ridge.judge import Offer
 from subridge.ridge.moments import MomentBatches
 
@@ -296,7 +297,6 @@ def advise(
         drawn = [[offer] for offer in offered]
     path = read_ridges(ridges, rows)
     may_grow = isinstance(ridges, str)
-    known: dict[str, Json] = {**together(noise_of_targets(rows))} if groups is None else {"n_groups": rows.n_units}
     aggregations = affordable(_AGGREGATIONS[: 3 if truth("weighted", weighted) else 1], rows.n_samples)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RidgePathWarning)  # the search below has a finer path and says the same
@@ -321,7 +321,7 @@ def advise(
             ridge, weights, error = trial.ensemble.ridge, trial.weights, trial.error
             if noise.any():  # left-out rows do not show it, and it asks for other ridges and weights
                 own = table.weighted(aggregation)
-                best = last_least(own.losses)
+                best = last_minimum(own.losses, own.losses)
                 ridge, weights, error = own.ridges[best], own.weights[best], float(own.losses[best])
             # Weights change the error of the same members now; the change to another size is that of their mean.
             factor = error / present if present > 0 else 1.0
@@ -339,9 +339,8 @@ def advise(
                 "nearest_threshold": min(sizes / size, key=lambda ratio: abs(np.log(ratio))),
                 "pilot_prediction_error": error,
             }
-            for metric in metrics_of(sample):
-                if aggregation.is_mean or not metric.of_votes:
-                    columns |= {name: one[0] for name, one in metric.variables(sample, pilot, moved, level).items()}
+            metrics = (each for each in metrics_of(sample) if aggregation.is_mean or not each.of_votes)
+            columns |= {name: one for name, (one,) in forecast_metrics(metrics, sample, pilot, moved, level).items()}
             tuned = replace(mean, ridge=ridge, aggregation=aggregation)
             found.append((replace(trial, ensemble=tuned, weights=weights), columns))
         return found
@@ -359,8 +358,9 @@ def advise(
         "readout_noise": eta,
         "standardised": int(standardise),
         "ridges": "auto" if may_grow else np.asarray(path).tolist(),
+        **sample.attributes(),
+        **(together(noise_of_targets(rows)) if groups is None else {"n_groups": rows.n_units}),
     }
-    attributes |= sample.attributes() | known
     names = max((columns for _, columns in ranked), key=len)
     table = xarray.Dataset(
         {name: ("candidate", np.array([columns.get(name, np.nan) for _, columns in ranked])) for name in names},
@@ -444,17 +444,17 @@ def code_of(table: xarray.Dataset) -> str | None:
     line += "" if has_classes else f', aggregation="{best.aggregation}"'
     line = f"RidgeEnsemble{'Classifier' if has_classes else 'Regressor'}({line}{centred})"
     line = f"make_pipeline({SCALER}, {line})" if is_scaled else line
-    remarks = []
-    if path is not False:
-        remarks.append(f"chooses λ by the rows it is trained on; this pilot says {best.ridge:.4g}")
-    elif best.strategy == "single" and best.aggregation == "mean" and not has_classes:
-        after = " after the scaler" if is_scaled else ""
-        remarks.append(f"the same as Ridge(alpha={best.ridge * M:.4g}{centred}){after}")
-    if has_classes and best.strategy != "single":
-        remarks.append("chooses by left-out rows how scores are weighed")
-    if "n_groups" in attributes:
-        remarks.append("give groups= to fit, too")
-    return f"{line}  # {'; '.join(remarks)}" if remarks else line
+    is_single = best.strategy == "single"
+    is_plain = is_single and best.aggregation == "mean" and path is False and not has_classes
+    equal = f"the same as Ridge(alpha={best.ridge * M:.4g}{centred}){' after the scaler' * is_scaled}"
+    remarks = {
+        f"chooses λ by the rows it is trained on; this pilot says {best.ridge:.4g}": path is not False,
+        equal: is_plain,
+        "chooses by left-out rows how scores are weighed": has_classes and not is_single,
+        "give groups= to fit, too": "n_groups" in attributes,
+    }
+    said = "; ".join(text for text, holds in remarks.items() if holds)
+    return f"{line}  # {said}" if said else line
 
 
 def reasons(table: xarray.Dataset) -> tuple[str, str]:

@@ -13,7 +13,7 @@ import xarray
 
 from subridge.arrays.types import ArrayLike, BoolArray, FloatArray, MatrixLike, Seed
 from subridge.datasets.tables.targets import TargetLike, Task, read_target
-from subridge.forecasting.metrics import metrics_of
+from subridge.forecasting.metrics import ENDS, forecast_metrics, metrics_of
 from subridge.forecasting.pilot import (
     factorise_pilot,
     noise_of_targets,
@@ -39,7 +39,6 @@ from subridge.ridge.moments import MomentBatches
 _STEPS = 25  # sizes of the curve that `samples_needed` searches
 _FARTHEST = 1024  # times the pilot's rows
 _FURTHEST, _SIZES = 16, 12  # default sizes: from n to 16 n, so many
-_ENDS = ("", "_lower", "_upper")  # of names: a number and its bounds
 
 
 def forecast(
@@ -193,7 +192,7 @@ def forecast(
             )
     refuse_large_pilots(rows, [each.plan for each in drawn.values()], (len(wanted) + 1) * per_target)
     path = read_ridges(ridges, rows)
-    with_noise = truth("label_noise", label_noise) and groups is None
+    noise = noise_of_targets(rows) if truth("label_noise", label_noise) and groups is None else {}
     per_group = rows.n_samples / rows.n_units
     sizes = wanted if n_groups is None else np.maximum(np.round(wanted * per_group), 2.0)
     ends = np.append(sizes, np.inf)
@@ -203,19 +202,16 @@ def forecast(
     def one(name: str) -> dict[str, FloatArray | BoolArray]:
         ensemble = drawn[name]
         pilot = replace(factorise_pilot(rows, ensemble.plan), per_target=per_target)
-        chosen = search_and_choose(pilot, ensemble, path, ends, said, may_grow=isinstance(ridges, str))
-        curve = forecast_curve(pilot, ensemble, ends, chosen)
+        seen = pilot.with_constant() if ensemble.aggregation.fits_weights else pilot
+        chosen = search_and_choose(seen, ensemble, path, ends, said, may_grow=isinstance(ridges, str))
+        curve = forecast_curve(seen, ensemble, ends, chosen)
         if name == next(iter(drawn)) and groups is None and rows.knows_leverages:
             said.extend(doubts(pilot, curve))
-        found: dict[str, Any] = {}
-        for metric in metrics:
-            found |= metric.variables(sample, pilot, curve, level)
-        is_common = (curve.ridges == curve.ridges[..., :1]).all(axis=-1)
-        found |= {
+        found = forecast_metrics(metrics, sample, pilot, curve, level) | {
             "standard_error": curve.standard_error,
             "in_reach": curve.in_reach,
             "is_bound": curve.is_bound,
-            "ridge": np.where(is_common, curve.ridges[..., 0], np.nan),
+            "ridge": np.where(np.ptp(curve.ridges, axis=-1) == 0, curve.ridges[..., 0], np.nan),
         }
         if groups is not None:
             found["effective_samples"] = curve.effective_samples
@@ -235,7 +231,6 @@ def forecast(
     if groups is not None:
         coordinates["n_groups"] = ("n_samples", sizes / per_group)
     labels = {metric.name: metric.label for metric in metrics}
-    noise = noise_of_targets(rows) if with_noise else {}
     attributes = sample.attributes() | {"level": level}
     if not per_target:
         return forecasts(found, coordinates, labels, {**attributes, **together(noise)})
@@ -378,16 +373,22 @@ def samples_needed(
     if wanted.size not in (1, limits[0].size):
         raise ParameterError(f"error must be one number, or one for each target, got {counted(wanted.size, 'number')}")
     asked = limits.copy(data=np.broadcast_to(wanted, limits.shape))
-    noise = [(curves if per_target else curves.attrs)[f"label_noise{end}"] ** 2 for end in _ENDS]
-    found = []
-    for end in _ENDS:
-        lines = curves[f"prediction_error{end}"].values.reshape(-1, len(sizes))
-        crossings = [_crossing(line, own, sizes) for line, own in zip(lines, asked.values.flat, strict=True)]
-        found.append(limits.copy(data=np.reshape(crossings, limits.shape)))
+    noise = [(curves if per_target else curves.attrs)[f"label_noise{end}"] ** 2 for end in ENDS]
+    found = [
+        xarray.apply_ufunc(
+            _crossing,
+            curves[f"prediction_error{end}"],
+            asked,
+            input_core_dims=[["n_samples"], []],
+            kwargs={"sizes": sizes},
+            vectorize=True,
+        )
+        for end in ENDS
+    ]
     is_known = np.isfinite(found[0])
     reached = curves.in_reach.sel(n_samples=found[0].where(is_known, sizes[-1]), method="bfill") & is_known
     answers = xarray.apply_ufunc(_answer, asked, limits, *noise, *found, kwargs={"least": sizes[0]}, vectorize=True)
-    variables = dict(zip((f"n_samples{end}" for end in _ENDS), found, strict=True))
+    variables = dict(zip((f"n_samples{end}" for end in ENDS), found, strict=True))
     variables |= {"in_reach": reached, "irreducible_error": limits, "answer": answers}
     known: dict[str, Any] = {} if per_target else {"error": float(wanted), "label_noise": curves.attrs["label_noise"]}
     return xarray.Dataset(

@@ -1,6 +1,6 @@
 """What is forecast. A metric is a function here, listed in `METRICS` with its name."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
@@ -12,6 +12,7 @@ from subridge.model.aggregation import EPS, first_largest, most_votes, vote_coun
 
 # Values of a metric, lower and upper bounds, each of shape (S,); NaN where unknown.
 Estimate: TypeAlias = tuple[FloatArray, FloatArray, FloatArray]
+ENDS = ("", "_lower", "_upper")  # of the names of such values
 
 
 class Metric(NamedTuple):
@@ -27,11 +28,6 @@ class Metric(NamedTuple):
     label: str
     forecast: Callable[[Sample, Pilot, Curve, float], Estimate]  # at the sizes of a curve, with intervals of a level
     of_votes: bool = False
-
-    def variables(self, sample: Sample, pilot: Pilot, curve: Curve, level: float) -> dict[str, FloatArray]:
-        """The forecast by the names of its variables."""
-        names = (self.name, f"{self.name}_lower", f"{self.name}_upper")
-        return dict(zip(names, self.forecast(sample, pilot, curve, level), strict=True))
 
 
 def prediction_error(sample: Sample, pilot: Pilot, curve: Curve, level: float) -> Estimate:
@@ -108,3 +104,14 @@ METRICS = (
 def metrics_of(sample: Sample) -> list[Metric]:
     """The metrics that have a meaning for a sample."""
     return [metric for metric in METRICS if sample.class_names is not None or not metric.of_votes]
+
+
+def forecast_metrics(
+    metrics: Iterable[Metric], sample: Sample, pilot: Pilot, curve: Curve, level: float
+) -> dict[str, FloatArray]:
+    """The forecasts of metrics and their bounds, by the names of the variables."""
+    return {
+        metric.name + end: values
+        for metric in metrics
+        for end, values in zip(ENDS, metric.forecast(sample, pilot, curve, level), strict=True)
+    }

@@ -205,8 +205,7 @@ def read_sizes(name: str, n_samples: Any) -> FloatArray:
 
 def read_ensembles(ensembles: Mapping[str, Ensemble], n_features: int, seed: Seed | None) -> dict[str, Ensemble]:
     """Check every ensemble and draw the subsets of strategies; ridges and readout noise then have shape (k,)."""
-    if seed is not None:
-        checked_seed("seed", seed)
+    checked_seed("seed", seed)
     if not isinstance(ensembles, Mapping) or not ensembles:
         raise ParameterError("ensembles must be a mapping from names to Ensemble objects, with at least one")
     drawn = {}
@@ -296,11 +295,12 @@ class Pilot:
         """``λ_r N_r`` of all members from ridges (T, k); a constant predictor, which may follow the others, has 0."""
         return np.pad(ridges * self.plan.subset_sizes, ((0, 0), (0, len(self.members) - ridges.shape[1])))
 
+    @np.errstate(invalid="ignore")  # without ridge
     def reach(self, ridges: FloatArray) -> FloatArray:
         """The largest size that each member can be forecast at, ``n + p/κ̄(n, 0)``; shape (..., k)."""
-        sums = np.array([(1 / fit.spectrum).sum() if fit.spans_samples else np.inf for fit in self.members])
-        with np.errstate(invalid="ignore"):
-            limits = self.rows.n_samples + ridges * self.plan.subset_sizes * sums
+        members = self.members[: self.plan.n_members]  # a constant predictor has no limit
+        sums = np.array([(1 / fit.spectrum).sum() if fit.spans_samples else np.inf for fit in members])
+        limits = self.rows.n_samples + ridges * self.plan.subset_sizes * sums
         return np.where(np.isinf(sums), np.inf, limits)
 
     def left_out(self, penalties: FloatArray) -> Iterator["LeftOut"]:
@@ -312,11 +312,11 @@ class Pilot:
         for start in range(0, len(penalties), block):
             part = penalties[start : start + block]
             found = [
-                fit.left_out(part[:, r], self.targets, self.rows.left_out, doubted=False)
+                fit.left_out(part[:, r], self.targets, self.rows.left_out, doubted=False).errors
                 for r, fit in enumerate(self.members)
             ]
-            errors = np.stack([each.errors for each in found], axis=1 + self.per_target) / self.rows.root_weights
             places = np.repeat(np.arange(start, start + len(part)), self.n_judged)
+            errors = np.stack(found, axis=1 + self.per_target) / self.rows.root_weights
             errors = errors.reshape(len(places), len(found), -1, errors.shape[-1])
             yield LeftOut(self, places, penalties[places], errors)
 

@@ -21,11 +21,19 @@ from scipy.stats import t as student
 
 from subridge.arrays.types import ArrayLike, BoolArray, FloatArray, IntArray
 from subridge.forecasting.pilot import LeftOut, Pilot
-from subridge.model.aggregation import TINY, Aggregation, MemberMoments
+from subridge.model.aggregation import TINY, Aggregation, MemberMoments, outer, quadratic
 from subridge.model.ensemble import Ensemble
 from subridge.model.errors import DominantRowsWarning, ParameterError, RidgeError, SubridgeWarning
 from subridge.ridge.checks import correlated_rows
-from subridge.ridge.choose import Outcome, default_ridges, extended_searches, given_ridges, outcome_of, ridge_at_end
+from subridge.ridge.choose import (
+    Outcome,
+    default_ridges,
+    extended_searches,
+    given_ridges,
+    last_minimum,
+    outcome_of,
+    ridge_at_end,
+)
 from subridge.ridge.member import MemberFit, independent_samples, residual_degrees, residual_pair_traces
 from subridge.ridge.moments import MomentRows
 from subridge.ridge.rows import TrainingRows
@@ -41,7 +49,6 @@ _DOMINANT = 0.9  # leverage of a row that dominates, where half of the rows have
 class Rule:
     """All constants of forecasts and advice, each with its source."""
 
-    finite_size: float = 1.5  # relative error of 1 - γ, times n(1 - γ): simulations of finite samples near thresholds
     vague: float = 0.4  # relative standard error above which a forecast is out of reach: decision 0010
     # Chosen with the coverage on all sixty tables of the tournament in view (then 89 %), not confirmed on others.
     interval_stretch: float = 1.25  # of the logarithms of both bounds around the forecast
@@ -90,33 +97,28 @@ def matched_penalties(spectrum: FloatArray, n: int, room: int, sizes: FloatArray
 
 def variance_shares(members: Sequence[MemberFit], penalties: FloatArray) -> FloatArray:
     """γ_rr′ of every pair of members at the pilot's n rows, shape (T, k, k), for penalties of shape (T, k)."""
-    spare = [fit.rows.room - len(fit.spectrum) for fit in members]  # directions that the member cannot fit
-    sums = [fit.residual_gains(penalties[:, r]).sum(axis=1) for r, fit in enumerate(members)]
-    traces = np.stack(sums, axis=1) + spare
+    slack = np.stack([fit.slack(p) for fit, p in zip(members, penalties.T, strict=True)], axis=1)
     n = members[0].rows.n_samples
     if members[0].rows.knows_leverages and 2 * len(penalties) * n < sum(len(fit.spectrum) for fit in members):
         # Then k products of n × n matrices take less time than k²/2 overlaps of members.
         pairs = np.stack([_pair_traces(members, row) for row in penalties])
     else:
         pairs = residual_pair_traces(members, penalties)
-    kept = traces[:, :, None] * traces[:, None, :] / np.maximum(n * pairs, TINY)
-    return np.clip(1 - kept, 0.0, 1 - 1e-9)
+    return np.clip(1 - n * outer(slack) / np.maximum(pairs, TINY), 0.0, 1 - 1e-9)
 
 
 def _pair_traces(members: Sequence[MemberFit], penalties: FloatArray) -> FloatArray:
     """``tr(R_r R_r′)`` at one row of penalties (k,), as inner products of the matrices R, in blocks of their rows."""
-    rows = members[0].rows
-    n = rows.n_samples
-    k = len(members)
-    traces = np.zeros((k, k))
-    for own in np.array_split(np.arange(n), -(-k * n**2 // _ENTRIES)):
-        unit = (np.arange(n) == own[:, None]) - rows.fit_intercept / n
-        flat = np.empty((k, unit.size))
-        for r, fit in enumerate(members):
-            one = float(not fit.spans_samples)
-            gains = fit.residual_gains(penalties[r : r + 1])[0] - one
-            flat[r] = ((fit.left[:, own].T * gains) @ fit.left + one * unit).ravel()
-        traces += flat @ flat.T
+    n = members[0].rows.n_samples
+    weights = [fit.residual_weights(np.array([p])) for fit, p in zip(members, penalties, strict=True)]
+    traces = np.zeros((len(members), len(members)))
+    for own in np.array_split(np.arange(n), -(-len(members) * n**2 // _ENTRIES)):
+        unit = np.arange(n) == own[:, None]
+        parts = [
+            (fit.directions[:, own].T * w) @ fit.directions + unit * (not fit.spans_samples)
+            for fit, w in zip(members, weights, strict=True)
+        ]
+        traces += np.tensordot(parts, parts, ((1, 2), (1, 2)))
     return traces
 
 
@@ -169,6 +171,10 @@ class AtPilot(NamedTuple):
     losses: FloatArray  # error to expect on new rows, without what weights gain by chance, (L,)
     weights: FloatArray  # of the members, (L, k)
 
+    def of_targets(self, values: FloatArray) -> FloatArray:
+        """Values of all rows as a table of ridges and targets, shape (L, C)."""
+        return values.reshape(len(self.ridges), -1)
+
     def weighted(self, aggregation: Aggregation) -> "AtPilot":
         """The same members with another aggregation."""
         found = aggregation.settle(self.moments)
@@ -190,8 +196,8 @@ def at_pilot(pilot: Pilot, ensemble: Ensemble, ridges: FloatArray) -> AtPilot:
         noise = _readout_noise(pilot, ensemble, np.stack(alone, axis=1))
     pairs = np.concatenate([block.pairs for block in pilot.left_out(penalties)])
     penalties, noise = (np.repeat(each, pilot.n_judged, axis=0) for each in (penalties, noise))
-    table = AtPilot(ridges, _moments(pilot, penalties, pairs, noise), noise, noise[:, 0], noise)
-    return table.weighted(ensemble.aggregation)
+    moments = _moments(pilot, penalties, pairs, noise)
+    return AtPilot(ridges, moments, noise, noise[:, 0], noise).weighted(ensemble.aggregation)
 
 
 def search_ridges(
@@ -208,29 +214,25 @@ def search_ridges(
 
     def outcomes(ridges: FloatArray, some: IntArray) -> list[Outcome[AtPilot]]:
         table = at_pilot(pilot.of(some), ensemble, ridges)
-        L = len(ridges)
         return [
-            outcome_of(table, last_least(np.stack([each, each])), L, spread, partial(np.take, each))
-            for each, spread in zip(table.losses.reshape(L, -1).T, spreads[some], strict=True)
+            outcome_of(table, np.full(2, last_minimum(each, each)), len(ridges), spread, partial(np.take, each))
+            for each, spread in zip(table.of_targets(table.losses).T, spreads[some], strict=True)
         ]
 
-    if not may_grow:
-        judged = outcomes(start, everything)
-        said.extend(ridge_at_end(start, each.end, each.is_falling) for each in judged)
-        yield everything, judged[0].found
-        return
-    searched = extended_searches(start, outcomes, len(everything))
+    searched = (
+        extended_searches(start, outcomes, len(everything))
+        if may_grow
+        else [(start, outcome) for outcome in outcomes(start, everything)]
+    )
     said.extend(ridge_at_end(each, outcome.end, outcome.is_falling) for each, outcome in searched)
+    if not may_grow:
+        yield everything, searched[0][1].found
+        return
     ends = np.array([(each[0], each[-1], len(each)) for each, _ in searched])
     for low, high, length in np.unique(ends, axis=0):
         some = np.flatnonzero((ends == (low, high, length)).all(axis=1))
         fine = np.geomspace(low, high, RULE.path_steps * (int(length) - 1) + 1)
         yield some, at_pilot(pilot.of(some), ensemble, fine)
-
-
-def last_least(losses: FloatArray) -> IntArray:
-    """The place of the least loss on the last axis, (..., L) to (...), the last of equal ones: the largest ridge."""
-    return np.asarray(losses.shape[-1] - 1 - np.argmin(losses[..., ::-1], axis=-1))
 
 
 class Chosen(NamedTuple):
@@ -246,14 +248,13 @@ class Chosen(NamedTuple):
 
 def choose_ridges(pilot: Pilot, table: AtPilot, sizes: FloatArray) -> Chosen:
     """Choose a ridge from a table, for each size and each target that is judged."""
-    reached = pilot.reach(table.ridges).min(axis=1) >= sizes[:, None]
-    L = len(table.ridges)
-    losses = table.losses.reshape(L, -1).T[:, None, :]  # (C, 1, L)
-    offered = np.where(reached, losses, np.inf)
-    best = last_least(offered)
-    first = np.argmax(np.isfinite(offered), axis=-1)
-    known = table.losses - (table.weights**2 * table.noise).sum(axis=1)
-    errors = (np.take_along_axis(known.reshape(L, -1).T, each, axis=1) for each in (best, last_least(losses)))
+    reached = pilot.reach(table.ridges).min(axis=1)[:, None, None] >= sizes
+    losses = table.of_targets(table.losses)[:, :, None]
+    offered = np.where(reached, losses, np.inf)  # (L, C, S)
+    best = last_minimum(offered, offered)
+    first = np.argmax(np.isfinite(offered), axis=0)
+    known = table.of_targets(table.losses - (table.weights**2 * table.noise).sum(axis=1))
+    errors = (np.take_along_axis(known.T, each, axis=1) for each in (best, last_minimum(losses, losses)))
     return Chosen(table.ridges[best], (first > 0) & (best == first), *errors)
 
 
@@ -266,13 +267,16 @@ def search_and_choose(
     *,
     may_grow: bool,
 ) -> Chosen:
-    """Choose ridges as `search_ridges` finds them, for parts of the targets whose tables fit into memory."""
-    seen = pilot.with_constant() if ensemble.aggregation.fits_weights else pilot
-    parts = []
+    """Choose ridges as `search_ridges` finds them, for parts of the targets whose tables fit into memory.
+
+    Fitted weights need a pilot with a constant predictor.
+    """
     most = 1 if path is None else RULE.path_steps * len(path)
-    for part in seen.parts(np.arange(pilot.n_judged), most):
-        for some, table in search_ridges(seen.of(part), ensemble, path, said, may_grow=may_grow):
-            parts.append((part[some], choose_ridges(pilot, table, sizes)))
+    parts = [
+        (part[some], choose_ridges(pilot, table, sizes))
+        for part in pilot.parts(np.arange(pilot.n_judged), most)
+        for some, table in search_ridges(pilot.of(part), ensemble, path, said, may_grow=may_grow)
+    ]
     return Chosen(*in_order(parts))
 
 
@@ -311,31 +315,32 @@ class Curve(NamedTuple):
     def interval(self, level: float) -> tuple[FloatArray, FloatArray]:
         """Lower and upper bounds of the prediction error, each of shape (S,)."""
         below, above = log_widths(self.error, self.standard_error, self.freedom, self.skewness, level)
-        stretch = RULE.interval_stretch
-        return self.error / np.exp(stretch * below), self.error * np.exp(stretch * above)
+        return self.error / np.exp(RULE.interval_stretch * below), self.error * np.exp(RULE.interval_stretch * above)
 
 
 def forecast_curve(pilot: Pilot, ensemble: Ensemble, sizes: FloatArray, chosen: Chosen) -> Curve:
-    """Forecast one ensemble at sizes (S,), each at its chosen ridge."""
+    """Forecast one ensemble at sizes (S,), each at its chosen ridge.
+
+    Fitted weights need a pilot with a constant predictor.
+    """
     n = pilot.rows.n_samples
-    seen = pilot.with_constant() if ensemble.aggregation.fits_weights else pilot
     C, S, k = chosen.ridges.shape
     # Matched penalties and variances depend on sizes and ridges only: they serve all targets that have the same.
     lines, numbers = np.unique(chosen.ridges.reshape(C, S * k), axis=0, return_inverse=True)
-    wanted = seen.penalties(lines.reshape(-1, k))
+    wanted = pilot.penalties(lines.reshape(-1, k))
     own_sizes = np.tile(sizes, len(lines))
     matched = [
         matched_penalties(fit.spectrum, n, pilot.rows.room, own_sizes, wanted[:, r])
-        for r, fit in enumerate(seen.members)
+        for r, fit in enumerate(pilot.members)
     ]
     penalties = np.stack(matched, axis=1).reshape(len(lines), S, -1)
-    gamma_n = n * variance_shares(seen.members, np.concatenate(penalties)).reshape(*penalties.shape, -1)
+    gamma_n = n * variance_shares(pilot.members, np.concatenate(penalties)).reshape(*penalties.shape, -1)
     parts = []
     for number in range(len(lines)):
-        for some in seen.parts(np.flatnonzero(numbers == number), S):
+        for some in pilot.parts(np.flatnonzero(numbers == number), S):
             blocks = [
                 _transfer(block, ensemble, gamma_n[number, block.places], sizes[block.places])
-                for block in seen.of(some).left_out(penalties[number])
+                for block in pilot.of(some).left_out(penalties[number])
             ]
             found = [np.concatenate(each) for each in zip(*blocks, strict=True)]
             parts.append((some, [each.reshape(S, len(some), *each.shape[1:]).swapaxes(0, 1) for each in found]))
@@ -359,7 +364,6 @@ def _transfer(block: LeftOut, ensemble: Ensemble, gamma_n: FloatArray, sizes: Fl
     """
     rows = block.pilot.rows
     k = len(ensemble.ridge)
-    has_constant = len(block.pilot.members) > k
     effective = np.full(len(sizes), float(rows.n_samples))
     before = np.minimum(gamma_n / rows.n_samples, 1 - 1e-9)
     after = gamma_n / sizes[:, None, None]
@@ -367,31 +371,22 @@ def _transfer(block: LeftOut, ensemble: Ensemble, gamma_n: FloatArray, sizes: Fl
     unsure = np.zeros(ratio.shape)
     if rows.left_out is not None:  # several rows count as one, and a group is predicted from the rows of the others
         effects = design_effects(block)
-        effective = rows.n_samples / effects.mean(axis=1)
-        limits = np.stack([gamma_n * np.sqrt(effects[:, :, None] * effects[:, None, :]), gamma_n])
+        effective = rows.n_samples / effects[:, :k].mean(axis=1)
+        limits = np.stack([gamma_n * np.sqrt(outer(effects)), gamma_n])
         befores = np.minimum(limits / (rows.n_samples * (1 - 1 / rows.n_units)), RULE.most_group_gamma)
         afters = np.minimum(limits / sizes[:, None, None], RULE.most_group_gamma)
         ratio, other = (1 - befores) * variance_gain(afters)
         before, after = befores[0], afters[0]
         unsure = np.abs(block.pairs * (ratio - other)) / RECTANGLE  # the forecast is one of two limits
-    noise = _readout_noise(block.pilot, ensemble, np.diagonal(after, axis1=1, axis2=2)[:, :k])
+    noise = _readout_noise(block.pilot, ensemble, np.linalg.diagonal(after)[:, :k])
     settled = ensemble.aggregation.settle(_moments(block.pilot, block.penalties, block.pairs * ratio, noise))
     weights, error = settled.weights, settled.expected
-    # With n independent rows the relative error of 1 - γ is about `Rule.finite_size`/(n (1 - γ)), and that of the
-    # quotient of errors follows.
-    change = np.abs(1 - after / np.maximum(before, 1e-12)) * RULE.finite_size / effective[:, None, None]
-    gain = np.where(after < 1, variance_gain(after), 0.0)
-    unsure = np.hypot(unsure, np.abs(block.pairs) * gain**2 * change)
+    doubt = quadratic(weights, unsure[:, :k, :k])
     all_weights = weights
-    if has_constant:  # the error of the mean of the labels is common to all pairs and cancels
-        apart = np.maximum(before - before[:, -1:, -1:], 0.0)
-        scale = np.sqrt(np.diagonal(apart, axis1=1, axis2=2))
-        unsure *= np.minimum(apart / np.maximum(scale[:, :, None] * scale[:, None, :], TINY), 1.0)
+    if len(block.pilot.members) > k:  # with the constant predictor
+        error = np.where(error > 0, error, np.nan)
         all_weights = np.column_stack([weights, 1 - weights.sum(axis=1)])
-    doubt = np.einsum("tr,trs,ts->t", weights, unsure[:, :k, :k], weights)
-    if has_constant:
-        error = np.where((error > 0) & (doubt < error), error, np.nan)
-    raised = np.maximum(np.einsum("tr,trs,ts->t", all_weights, 1 / (1 - before), all_weights), TINY)
+    raised = np.maximum(quadratic(all_weights, 1 / (1 - before)), TINY)
     spread, *shape = spread_of_means(left_out_parts(block, all_weights, ratio), rows.n_units / raised)
     # What weights gain by chance is as unsure as it is large.
     chance = np.subtract(error, settled.least, out=np.zeros(len(error)), where=np.isfinite(error))
@@ -413,8 +408,10 @@ def _moments(pilot: Pilot, penalties: FloatArray, pairs: FloatArray, noise: Floa
     if pairs.shape[1] == k:
         return MemberMoments(members)
     penalties, own = np.unique(penalties, axis=0, return_inverse=True)  # those of all targets may be the same
-    members_at = zip(pilot.members[:k], penalties.T, strict=False)
-    behind = [independent_samples(fit, p, residual_degrees(fit, p)) for fit, p in members_at]
+    behind = [
+        independent_samples(fit, p, residual_degrees(fit, p))
+        for fit, p in zip(pilot.members[:k], penalties.T, strict=False)
+    ]
     worth = np.stack(behind, axis=1)[own.ravel()] * (1.0 if pilot.per_target else pilot.rows.effective_targets)
     return MemberMoments(members, pairs[:, k, :k], pairs[:, k, k], behind=worth)
 
@@ -483,7 +480,7 @@ def left_out_parts(block: LeftOut, weights: FloatArray, ratio: FloatArray) -> Fl
     Weights have shape (t, k), `ratio` has (t, k, k).
     """
     rows = block.pilot.rows
-    form = weights[:, :, None] * weights[:, None, :] * np.where(np.isfinite(ratio), ratio, 0.0)
+    form = outer(weights) * np.where(np.isfinite(ratio), ratio, 0.0)
     mixed = (form @ block.errors.reshape(*weights.shape, -1)).reshape(block.errors.shape)
     own = (block.errors * mixed).sum(axis=(1, 2))  # of every row, (t, n)
     if isinstance(rows, MomentRows):
@@ -508,9 +505,8 @@ def _parts_of_batches(rows: MomentRows, block: LeftOut, weights: FloatArray) -> 
     plan = block.pilot.plan
     k = plan.n_members
     paths = rows.paths(plan, block.penalties[:, :k] / plan.subset_sizes)
-    sums = np.empty((len(weights), len(rows.batches)))
-    for t, own in enumerate(weights[:, :k]):
-        sums[t] = rows.batch_squares(paths, np.full(k, t), np.tile(own, (len(rows.targets), 1)))
+    tables = (np.tile(own, (len(rows.targets), 1)) for own in weights[:, :k])
+    sums = np.array([rows.batch_squares(paths, np.full(k, t), table) for t, table in enumerate(tables)])
     shares = np.array([each.total_weight for each in rows.batches]) / rows.total_weight
     return np.asarray((sums / np.maximum(sums.sum(axis=1, keepdims=True), TINY) - shares) * len(shares))
 
