@@ -161,3 +161,11 @@ def test_a_later_batch_must_have_the_same_features(data):
     model = sr.RidgeEnsembleRegressor(3, aggregation="mean").partial_fit(X, y)
     with pytest.raises(ValueError, match="expecting 20 features"):
         model.partial_fit(X[:, 1:], y)
+
+
+def test_a_score_of_the_aggregate_and_ridges_of_each_member_are_refused_for_rows_and_streams(data):
+    X, y = data
+    own = sr.RidgeEnsembleRegressor(2, subsets="equal", ridge_scope="member", scoring="r2", random_state=0)
+    for fit in (own.fit, own.partial_fit):
+        with pytest.raises(sr.errors.ParameterError, match="ridge_scope='ensemble'"):
+            fit(X, y)

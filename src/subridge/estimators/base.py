@@ -52,7 +52,7 @@ from subridge.model.spaces import Spaces, read_columns, read_spaces
 from subridge.model.subsets import STRATEGIES, Strategy, StrategyOptions, read_strategy
 from subridge.ridge.candidates import MEMBERS, Choice, affordable, choose_ensemble, offers
 from subridge.ridge.checks import correlated_rows, unequal_scales, warn_of_rows, warn_once
-from subridge.ridge.choose import SURE_OF_SCALE, paired, scored, squares_of, trainable
+from subridge.ridge.choose import SURE_OF_SCALE, paired, squares_of, trainable
 from subridge.ridge.columns import ColumnRows, DiskColumns, column_rows
 from subridge.ridge.judge import Candidate, Offer, judge, tuned
 from subridge.ridge.moments import MomentBatches, MomentRows, RowMoments, moment_rows, moments_of, pieces_of, thinned
@@ -500,11 +500,6 @@ class RidgeEnsembleBase(RidgeEstimator):
             return like(sizes * rng.standard_normal((k, *rows.targets.shape)), rows.targets)
 
         fixed = self._given_ridges(families)
-        if self.ridge_scope == "member" and scored(aggregations[0], self.scoring, rows) is not aggregations[0]:
-            raise ParameterError(
-                f"scoring={self.scoring!r} judges the aggregate, but ridge_scope='member' chooses by each member's "
-                "squared error; use ridge_scope='ensemble' or 'joint'"
-            )
         choice = choose_ensemble(
             rows, families, aggregations, self.ridges, self.ridge_scope, self.scoring, fixed, noise_of
         )

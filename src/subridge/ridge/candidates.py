@@ -16,7 +16,7 @@ from subridge.arrays.types import Array, ArrayLike, BoolArray, FloatArray
 from subridge.model.aggregation import Aggregation, Mean
 from subridge.model.checks import Scope, Shown, html_table, stream
 from subridge.model.ensemble import Ensemble, SubsetPlan
-from subridge.model.errors import FewSamplesWarning
+from subridge.model.errors import FewSamplesWarning, ParameterError
 from subridge.model.subsets import Dirichlet, Equal, Overlapping, Strategy
 from subridge.ridge.choose import MATERIAL, SURE, SURE_OF_SCALE, Losses, paired, scored, search_ridges
 from subridge.ridge.judge import Candidate, Offer, take, tuned
@@ -181,6 +181,11 @@ def choose_ensemble(
     of the reference: smaller ones look good by accident where columns are rare. `fixed` ridges, shape () or (k,), leave
     nothing to search. `noise_of` draws the readout noise of k members.
     """
+    if scope == "member" and scored(aggregations[0], scoring, rows) is not aggregations[0]:
+        raise ParameterError(
+            f"scoring={scoring!r} judges the aggregate, but ridge_scope='member' chooses by each member's squared "
+            "error; use ridge_scope='ensemble' or 'joint'"
+        )
     trials, kept, reference, known = list[Trial](), dict[int, Candidate](), list[Candidate](), dict[bytes, MemberPath]()
     path, searched, first = np.empty(0) if fixed is None else fixed.reshape(1, -1), None, 0
     for family in families:
