@@ -201,7 +201,8 @@ def test_rows_that_are_left_out_with_a_unit_count_nothing_whatever_noise_their_l
     rows = training_rows(rng.standard_normal((n, 4)), rng.standard_normal((1, n)), None, True, sets[kind])
     (path,) = member_paths(rows, equal(1, 4), np.array([0.1, 1.0]), rng.standard_normal((1, 1, n)))
     units = Units(rows, np.arange(rows.n_units))
-    errors = units.errors(path, np.full(rows.n_units, 1))[:, 0]
+    units.see(path, np.array([1]))
+    errors = units.errors(path, np.full(rows.n_units, 1), units.numbers)[:, 0]
     for unit, row in np.ndindex(errors.shape):
         own = {unit} if kind == "rows" else set(sets[kind].rows_of_sets[unit])
         others = {row} if kind == "rows" else set(sets[kind].rows_of_sets[rows.owners[row]])

@@ -48,27 +48,30 @@ class Units:
         self._tables: dict[MemberPath, tuple[IntArray, Array]] = {}  # errors (l, b, C, n), and the line of each place
         self._degrees: dict[MemberPath, FloatArray] = {}
 
-    def errors(self, path: MemberPath, places: IntArray) -> Array:
-        """Left-out errors of a member at places of t trials, shape (t b,); shape (t b, C, n)."""
+    def see(self, path: MemberPath, places: IntArray) -> None:
+        """Compute what is not known yet of the left-out errors of a member at some places."""
         lines, table = self._tables.get(path, (np.full(len(path.penalties), -1), path.rows.targets[:0]))
-        new = np.unique(places[lines[places] < 0])
+        new = places[lines[places] < 0]
         if len(new):
             found = path.pair_errors(new, self.numbers)
             found *= self.counted
             lines[new] = len(table) + np.arange(len(new))
             table = namespace_of(found).concat([table, found]) if len(table) else found
             self._tables[path] = lines, table
+
+    def errors(self, path: MemberPath, places: IntArray, units: IntArray) -> Array:
+        """Left-out errors of a member at places that were seen, without a unit each; shape (t, C, n), of both (t,)."""
+        lines, table = self._tables[path]
         flat = table.reshape((-1, *table.shape[2:]))
-        b = len(self.numbers)
-        index = lines[places] * b + np.arange(len(places)) % b
+        index = lines[places] * len(self.numbers) + units
         run = index[0] + np.arange(len(index))
         return flat[run[0] : run[-1] + 1, ...] if (index == run).all() else select_rows(flat, index)  # no copy of a run
 
-    def degrees(self, path: MemberPath, places: IntArray) -> FloatArray:
-        """m of a member at such places, shape (t b,)."""
+    def degrees(self, path: MemberPath, places: IntArray, units: IntArray) -> FloatArray:
+        """m of a member at such places; shape (t,)."""
         if path not in self._degrees:
             self._degrees[path] = path.degrees_without(self.numbers)
-        return self._degrees[path][places, np.arange(len(places)) % len(self.numbers)]
+        return self._degrees[path][places, units]
 
 
 class PairLosses(Losses):
@@ -82,17 +85,21 @@ class PairLosses(Losses):
         resolved = np.all([path.resolves_pairs for path in plain.paths], axis=0)
         resolved[: floors.min()] = False
         resolved[places] = True
-        self.offered = np.flatnonzero(resolved).tolist()
+        offered = np.flatnonzero(resolved)
+        self.offered = offered.tolist()
         self.floors = floors
+        self.numbers = np.arange(len(floors))
         self.deviations = plain.paths[0].pair_deviations(units.numbers) * units.counted
         self._units = units
+        for path in plain.paths:
+            units.see(path, offered)
 
-    def errors(self, places: IntArray) -> Array:
-        found = [self._units.errors(path, own) for path, own in zip(self.paths, places.T, strict=True)]
-        return namespace_of(found[0]).stack(found, axis=1)
+    def members(self, places: IntArray) -> list[Array]:
+        units = np.resize(self.numbers, len(places))
+        return [self._units.errors(path, own, units) for path, own in zip(self.paths, places.T, strict=True)]
 
     def degrees(self, path: MemberPath, places: IntArray) -> FloatArray:
-        return self._units.degrees(path, places)
+        return self._units.degrees(path, places, np.resize(self.numbers, len(places)))
 
 
 # -- candidates -----------------------------------------------------------------------------------
@@ -162,7 +169,7 @@ def tuned(
     needed: float = 0.0,
 ) -> Candidate:
     """Choose the ridges of a candidate by left-out losses."""
-    losses = chooser if aggregation is chooser.aggregation else chooser.among(chooser.paths, aggregation)
+    losses = chooser if aggregation is chooser.aggregation else chooser.among(aggregation=aggregation)
     places = choose_ridges(chooser, scope)
     return Candidate(offer, name, ridges, chooser, losses, scope, places[0], squares_at(losses, places)[0], needed)
 
@@ -234,7 +241,7 @@ def _again(candidate: Candidate, units: Units) -> tuple[IntArray, FloatArray | N
         floors = choose_ridges(PairLosses(plain.above, units, lowest, floors), candidate.scope).max(axis=1)
     pairs = PairLosses(plain, units, floors, candidate.places)
     places = choose_ridges(pairs, candidate.scope)
-    own = pairs.among(pairs.paths, candidate.losses.aggregation)
+    own = pairs.among(aggregation=candidate.losses.aggregation)
     return places, own.at(places).weights, squares_at(own, places)
 
 
