@@ -326,17 +326,16 @@ def minimum_nonnegative(A: FloatArray, b: FloatArray) -> FloatArray:
     array([[0.667, 0.667],
            [1.   , 0.   ]])
     """
-    unit = np.eye(b.shape[-1])
-    apart = np.linalg.eigvalsh(A)[..., 0] >= _APART
-    easy = np.where(apart[..., None, None], A, unit)
-    used = np.ones(b.shape, dtype=bool)
+    apart = np.linalg.eigvalsh(A)[..., :1] >= _APART
+    used = np.broadcast_to(apart, b.shape)
     for _ in range(_EXCHANGES):
-        y = np.linalg.solve(np.where(outer(used), easy, unit), (used * b)[..., None])[..., 0]
-        wrong = np.where(used, y < 0, b - (easy @ y[..., None])[..., 0] > ALIKE)
+        reduced = np.where(outer(used), A, np.eye(b.shape[-1]))
+        y = np.asarray(np.linalg.solve(reduced, (used * b)[..., None])[..., 0], dtype=np.float64)
+        wrong = apart & np.where(used, y < 0, b - (A @ y[..., None])[..., 0] > ALIKE)
         if not wrong.any():
             break
-        used ^= wrong
-    hard = ~apart | wrong.any(axis=-1)
+        used = used ^ wrong
+    hard = ~apart[..., 0] | wrong.any(axis=-1)
     if hard.any():
         from scipy.optimize import nnls  # takes longer to import than all the rest
 

@@ -8,9 +8,11 @@ by the error of the aggregate, coordinate by coordinate. Of equal losses the lar
 The default path goes on if its best ridge is at an end and the error still falls there.
 """
 
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from copy import copy
 from dataclasses import dataclass, replace
+from functools import reduce
+from operator import add
 from typing import Any, ClassVar, Generic, Literal, NamedTuple, Self, TypeAlias, TypeVar
 
 import numpy as np
@@ -249,11 +251,12 @@ class Losses:
         aggregation: Aggregation,
         first: int = 0,
         above: "Losses | None" = None,
+        n_entries: int = 1,
     ) -> None:
         self.paths, self.rows, self.aggregation, self.above = paths, rows, aggregation, above
-        self.offered: Sequence[int] = range(first, len(paths[0].penalties))
-        self.floors = np.array([first])
-        self.numbers = np.arange(1)
+        self.offered = np.arange(first, len(paths[0].penalties))
+        self.floors = np.full(n_entries, first)
+        self.numbers = np.arange(n_entries)
         self.deviations = rows.deviations[None, ...]  # (b, C, n)
         self._known: dict[bytes, Judged] = {}
 
@@ -284,15 +287,14 @@ class Losses:
             size = b * len(self.paths) * int(np.prod(self.rows.targets.shape))
             step = b * max(1, self.at_once // size)
             parts = [self._judged(places[start : start + step]) for start in range(0, len(places), step)]
-            loss, tie, weights = zip(*parts, strict=True)
-            fitted = None if weights[0] is None else np.concatenate(weights)
-            self._known[key] = Judged(np.concatenate(loss), np.concatenate(tie), fitted)
+            joined: Iterator[Any] = zip(*parts, strict=True)
+            self._known[key] = Judged(*(None if each[0] is None else np.concatenate(each) for each in joined))
         return self._known[key]
 
     def _judged(self, places: IntArray) -> Judged:
         rows, aggregation = self.rows, self.aggregation
         if aggregation.is_mean:
-            mean = sum(self.members(places)) / len(self.paths)
+            mean = reduce(add, self.members(places)) / len(self.paths)
             loss = to_numpy(((mean * mean).sum(axis=1) @ rows.weights) / rows.total_weight)
             return Judged(loss, np.zeros(len(places)))
         if aggregation.is_linear:
@@ -387,31 +389,32 @@ def choose_ridges(losses: Losses, scope: Scope) -> IntArray:
     common value, which offers every member in turn every ridge while the others stay, until nothing changes. The loss
     never rises; a joint optimum is not guaranteed.
     """
-    k, offered = len(losses.paths), np.array(losses.offered)
+    k, offered = len(losses.paths), losses.offered
     if scope == "member" and k > 1:
         alone = [losses.among(paths=[path], aggregation=Mean()) for path in losses.paths]
         return np.concatenate([choose_ridges(each, "ensemble") for each in alone], axis=1)
     floors = np.minimum(losses.floors, offered[-1])
 
-    def best(own: IntArray, trials: IntArray, some: IntArray) -> IntArray:
-        """The best of the places (L, b) that trials (L b, k) of b entries differ in, the last of equal ones; (b,)."""
-        found = losses.among(numbers=some).criterion(trials).reshape((2, *own.shape))
-        least = last_minimum(*np.where(own < floors[some], np.inf, found))
+    def best(asked: Losses, own: IntArray, trials: IntArray) -> IntArray:
+        """The best of the places (L, b) that trials (L b, k) differ in, the last of equal ones; shape (b,)."""
+        found = asked.criterion(trials).reshape((2, *own.shape))
+        least = last_minimum(*np.where(own < floors[asked.numbers], np.inf, found))
         return own[least, np.arange(len(least))]
 
     every = np.repeat(offered[:, None], len(floors), axis=1)
-    places = np.repeat(best(every, losses.common(offered), losses.numbers)[:, None], k, axis=1)
+    places = np.repeat(best(losses, every, losses.common(offered))[:, None], k, axis=1)
     changed = np.zeros(len(places))  # the last step that changed each entry
     for step in range(k * _MOST_SWEEPS if scope == "joint" else 0):
         r = step % k
-        some = np.flatnonzero(changed > step - k)  # nothing new for the others
+        some = np.flatnonzero(changed > step - k)  # the others have seen the same before
+        if not len(some):
+            break
         own = np.vstack([every[::-1, some], places[some, r]])  # of equal ones the present place stays
         trials = np.tile(places[some], (len(own), 1))
         trials[:, r] = own.ravel()
-        found = best(own, trials, some)
+        found = best(losses.among(numbers=some), own, trials)
         changed[some[found != places[some, r]]] = step
         places[some, r] = found
-        if changed.max() <= step + 1 - k: break
     return places
 
 

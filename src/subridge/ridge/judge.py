@@ -19,10 +19,10 @@ import numpy as np
 
 from subridge.arrays.namespace import like, namespace_of, select_rows, take_last
 from subridge.arrays.types import Array, FloatArray, IntArray
-from subridge.model.aggregation import Aggregation, first_largest, misclassified_share, squared_error
+from subridge.model.aggregation import Aggregation
 from subridge.model.checks import Scope
 from subridge.model.ensemble import Ensemble, SubsetPlan
-from subridge.ridge.choose import Losses, choose_ridges, outputs_at, paired, squares_at
+from subridge.ridge.choose import Losses, choose_ridges, outputs_at, paired, squares_at, squares_of
 from subridge.ridge.member import MemberPath
 from subridge.ridge.rows import TrainingRows
 
@@ -47,17 +47,18 @@ class Units:
         self.counted = like(rows.apart_from(numbers)[:, None, :], rows.targets)
         self._tables: dict[MemberPath, tuple[IntArray, Array]] = {}  # errors (l, b, C, n), and the line of each place
         self._degrees: dict[MemberPath, FloatArray] = {}
+        self.floors: dict[Losses | None, IntArray] = {}  # by the losses that choose them
 
     def see(self, path: MemberPath, places: IntArray) -> None:
         """Compute what is not known yet of the left-out errors of a member at some places."""
-        lines, table = self._tables.get(path, (np.full(len(path.penalties), -1), path.rows.targets[:0]))
+        none = (path.rows.targets * self.counted)[None, ...]
+        lines, table = self._tables.get(path, (np.full(len(path.penalties), -1), none[:0, ...]))
         new = places[lines[places] < 0]
         if len(new):
-            found = path.pair_errors(new, self.numbers)
-            found *= self.counted
+            parts = np.array_split(new, -(-len(new) * int(np.prod(none.shape)) // Losses.at_once))
+            found = [path.pair_errors(part, self.numbers) * self.counted for part in parts]
             lines[new] = len(table) + np.arange(len(new))
-            table = namespace_of(found).concat([table, found]) if len(table) else found
-            self._tables[path] = lines, table
+            self._tables[path] = lines, namespace_of(table).concat([table, *found])
 
     def errors(self, path: MemberPath, places: IntArray, units: IntArray) -> Array:
         """Left-out errors of a member at places that were seen, without a unit each; shape (t, C, n), of both (t,)."""
@@ -81,18 +82,16 @@ class PairLosses(Losses):
     """
 
     def __init__(self, plain: Losses, units: Units, floors: IntArray, places: IntArray) -> None:
-        super().__init__(plain.paths, plain.rows, plain.aggregation)
+        super().__init__(plain.paths, plain.rows, plain.aggregation, n_entries=len(floors))
         resolved = np.all([path.resolves_pairs for path in plain.paths], axis=0)
         resolved[: floors.min()] = False
         resolved[places] = True
-        offered = np.flatnonzero(resolved)
-        self.offered = offered.tolist()
+        self.offered = np.flatnonzero(resolved)
         self.floors = floors
-        self.numbers = np.arange(len(floors))
         self.deviations = plain.paths[0].pair_deviations(units.numbers) * units.counted
         self._units = units
         for path in plain.paths:
-            units.see(path, offered)
+            units.see(path, self.offered)
 
     def members(self, places: IntArray) -> list[Array]:
         units = np.resize(self.numbers, len(places))
@@ -200,7 +199,7 @@ def judge(pool: Sequence[Candidate], taken: int = 0) -> tuple[Array, float]:
     places, n_units = chosen.places[None, :], rows.n_units
     weights = chosen.losses.at(places).weights
     outputs = outputs_at(chosen.losses, places, weights)[0, ...]
-    apparent = _error(outputs, chosen.losses)
+    apparent = float(squares_of(outputs[None, ...], chosen.losses).sum() / rows.total_weight)
     offered = {path: len(each.chooser.offered) for each in pool for path in each.losses.paths}
     C, n = rows.targets.shape
     # A set of m rows is solved for in m² steps a row, and windows hold every row m times.
@@ -228,27 +227,19 @@ def judge(pool: Sequence[Candidate], taken: int = 0) -> tuple[Array, float]:
             own = np.flatnonzero(np.isin(rows.owners, numbers))
             honest[:, own] = found[np.searchsorted(numbers, rows.owners[own]), :, own].T
     part = np.flatnonzero(np.isin(rows.owners, units))
-    before, after = (_error(take_last(each, part), chosen.losses, part) for each in (outputs, honest))
+    squares = (squares_of(each[None, ...], chosen.losses)[0, part].sum() for each in (outputs, honest))
+    before, after = (float(each / take_last(rows.weights, part).sum()) for each in squares)
     return honest, apparent * (after / before) if before > 0 else apparent + after
 
 
 def _again(candidate: Candidate, units: Units) -> tuple[IntArray, FloatArray | None, FloatArray]:
     """A candidate chosen again without each of b units: places (b, k), weights as in `Judged`, squares (b, n)."""
     plain, b = candidate.chooser, len(units.numbers)
-    floors = np.full(b, plain.offered[0])
-    if plain.above is not None:
-        lowest = np.full(b, plain.above.offered[0])
-        floors = choose_ridges(PairLosses(plain.above, units, lowest, floors), candidate.scope).max(axis=1)
-    pairs = PairLosses(plain, units, floors, candidate.places)
+    first = np.full(b, plain.offered[0])
+    if plain.above is not None and plain.above not in units.floors:
+        above = PairLosses(plain.above, units, np.full(b, plain.above.offered[0]), first)
+        units.floors[plain.above] = choose_ridges(above, candidate.scope).max(axis=1)
+    pairs = PairLosses(plain, units, units.floors.get(plain.above, first), candidate.places)
     places = choose_ridges(pairs, candidate.scope)
     own = pairs.among(aggregation=candidate.losses.aggregation)
     return places, own.at(places).weights, squares_at(own, places)
-
-
-def _error(outputs: Array, losses: Losses, part: IntArray | None = None) -> float:
-    """The squared error of outputs (C, m) for all rows or some, or the share of wrong classes."""
-    rows = losses.rows
-    targets, weights = (each if part is None else take_last(each, part) for each in (rows.targets, rows.weights))
-    if losses.aggregation.decides_classes:
-        return misclassified_share(first_largest(outputs), targets, weights)
-    return squared_error(targets - outputs, weights)

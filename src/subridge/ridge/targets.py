@@ -37,11 +37,9 @@ class TargetLosses(Losses):
     at_once: ClassVar[int] = 0  # one trial at a time
 
     def __init__(self, paths: Sequence[MemberPath], rows: TrainingRows, aggregation: Aggregation) -> None:
-        super().__init__(paths, rows, aggregation)
         numbers = rows.owners % min(_PARTS, rows.n_units)
         self._parts = [np.flatnonzero(numbers == part) for part in range(-1, numbers.max() + 1)]
-        self.floors = np.zeros(len(self._parts) * len(rows.targets), dtype=np.intp)
-        self.numbers = np.arange(len(self.floors))
+        super().__init__(paths, rows, aggregation, n_entries=len(self._parts) * len(rows.targets))
         self._sums: dict[tuple[int, ...], FloatArray] = {}  # by members and their common place
 
     def products(self, places: IntArray) -> FloatArray:
