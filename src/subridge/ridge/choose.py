@@ -8,7 +8,7 @@ by the error of the aggregate, coordinate by coordinate. Of equal losses the lar
 The default path goes on if its best ridge is at an end and the error still falls there.
 """
 
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from copy import copy
 from dataclasses import dataclass, replace
 from functools import reduce
@@ -287,8 +287,10 @@ class Losses:
             size = b * len(self.paths) * int(np.prod(self.rows.targets.shape))
             step = b * max(1, self.at_once // size)
             parts = [self._judged(places[start : start + step]) for start in range(0, len(places), step)]
-            joined: Iterator[Any] = zip(*parts, strict=True)
-            self._known[key] = Judged(*(None if each[0] is None else np.concatenate(each) for each in joined))
+            joined: list[Any] = [
+                each[0] if each[0] is None else np.concatenate(each) for each in zip(*parts, strict=True)
+            ]
+            self._known[key] = Judged(*joined)
         return self._known[key]
 
     def _judged(self, places: IntArray) -> Judged:
