@@ -29,6 +29,7 @@ from subridge.ridge.rows import TrainingRows
 _MOST_WORK = 1e8  # multiplications for all pairs: a small part of a fit with thousands of rows or features
 _LEAST_JUDGED = 8  # rows or groups
 _NUMBERS = 4_000_000  # of left-out errors held at once: 32 MB
+_PAIRS = 2**17  # of these computed at once: 1 MB, which a processor holds in its cache
 _ROUNDING = 1e-9  # relative; candidates that differ by less are the same
 
 
@@ -45,28 +46,28 @@ class Units:
     def __init__(self, rows: TrainingRows, numbers: IntArray) -> None:
         self.numbers = numbers
         self.counted = like(rows.apart_from(numbers)[:, None, :], rows.targets)
-        self._tables: dict[MemberPath, tuple[IntArray, Array]] = {}  # errors (l, b, C, n), and the line of each place
+        self._tables: dict[MemberPath, tuple[IntArray, Array]] = {}  # errors (l b, C, n), and where each place begins
         self._degrees: dict[MemberPath, FloatArray] = {}
         self.floors: dict[Losses | None, IntArray] = {}  # by the losses that choose them
 
     def see(self, path: MemberPath, places: IntArray) -> None:
         """Compute what is not known yet of the left-out errors of a member at some places."""
-        none = (path.rows.targets * self.counted)[None, ...]
-        lines, table = self._tables.get(path, (np.full(len(path.penalties), -1), none[:0, ...]))
+        targets, b = path.rows.targets, len(self.numbers)
+        lines, table = self._tables.get(path, (np.full(len(path.penalties), -1), targets[None, ...][:0, ...]))
         new = places[lines[places] < 0]
         if len(new):
-            parts = np.array_split(new, -(-len(new) * int(np.prod(none.shape)) // Losses.at_once))
-            found = [path.pair_errors(part, self.numbers) * self.counted for part in parts]
-            lines[new] = len(table) + np.arange(len(new))
-            self._tables[path] = lines, namespace_of(table).concat([table, *found])
+            parts = np.array_split(new, -(-len(new) * b * int(np.prod(targets.shape)) // _PAIRS))
+            found = (path.pair_errors(part, self.numbers) * self.counted for part in parts)
+            flat = [each.reshape((-1, *targets.shape)) for each in found]
+            lines[new] = len(table) + b * np.arange(len(new))
+            self._tables[path] = lines, namespace_of(table).concat([table, *flat])
 
     def errors(self, path: MemberPath, places: IntArray, units: IntArray) -> Array:
         """Left-out errors of a member at places that were seen, without a unit each; shape (t, C, n), of both (t,)."""
         lines, table = self._tables[path]
-        flat = table.reshape((-1, *table.shape[2:]))
-        index = lines[places] * len(self.numbers) + units
-        run = index[0] + np.arange(len(index))
-        return flat[run[0] : run[-1] + 1, ...] if (index == run).all() else select_rows(flat, index)  # no copy of a run
+        index = lines[places] + units
+        run = index[0] + np.arange(len(index))  # which needs no copy
+        return table[run[0] : run[-1] + 1, ...] if (index == run).all() else select_rows(table, index)
 
     def degrees(self, path: MemberPath, places: IntArray, units: IntArray) -> FloatArray:
         """m of a member at such places; shape (t,)."""

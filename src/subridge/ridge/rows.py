@@ -397,7 +397,9 @@ def training_rows(
         again: Array = features @ weights / weights.sum()
         features -= again[:, None]
         means = means + again
-        features[(features == features[:, :1]).all(axis=1)] = 0.0  # not what rounding leaves of a constant
+        constant = features[:, 0] == features[:, -1]  # few may be, and a look at all rows takes time
+        constant[constant] = (features[constant] == features[constant][:, :1]).all(axis=1)
+        features[constant] = 0.0  # not what rounding leaves
     if sample_weight is not None:
         features *= weights**0.5
     return TrainingRows(features, targets, means, weights, fit_intercept, left_out, X)
