@@ -329,8 +329,7 @@ def minimum_nonnegative(A: FloatArray, b: FloatArray) -> FloatArray:
     apart = np.linalg.eigvalsh(A)[..., :1] >= _APART
     used = np.broadcast_to(apart, b.shape)
     for _ in range(_EXCHANGES):
-        reduced = np.where(outer(used), A, np.eye(b.shape[-1]))
-        y = np.asarray(np.linalg.solve(reduced, (used * b)[..., None])[..., 0], dtype=np.float64)
+        y = np.linalg.solve(np.where(outer(used), A, np.eye(b.shape[-1])), (used * b)[..., None])[..., 0]
         wrong = apart & np.where(used, y < 0, b - (A @ y[..., None])[..., 0] > ALIKE)
         if not wrong.any():
             break
@@ -343,9 +342,9 @@ def minimum_nonnegative(A: FloatArray, b: FloatArray) -> FloatArray:
         # Below the floor an eigenvalue is noise, and so is b. It lets duplicates share their weight.
         root = np.sqrt(np.maximum(values, ALIKE * values[:, -1:]))
         along = (vectors.mT @ b[hard][..., None])[..., 0]
-        along = np.where(abs(along) > ALIKE, along, 0.0) / root
-        y[hard] = [nnls(*each)[0] for each in zip(root[..., None] * vectors.mT, along, strict=True)]
-    return y
+        heard = np.where(abs(along) > ALIKE, along, 0.0)
+        y[hard] = [nnls(*each)[0] for each in zip(root[..., None] * vectors.mT, heard / root, strict=True)]
+    return np.asarray(y, dtype=np.float64)
 
 
 @dataclass(frozen=True, eq=False)

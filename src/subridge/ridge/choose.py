@@ -393,7 +393,7 @@ def choose_ridges(losses: Losses, scope: Scope) -> IntArray:
     """
     k, offered = len(losses.paths), losses.offered
     if scope == "member" and k > 1:
-        alone = [losses.among(paths=[path], aggregation=Mean()) for path in losses.paths]
+        alone = (losses.among(paths=[path], aggregation=Mean()) for path in losses.paths)
         return np.concatenate([choose_ridges(each, "ensemble") for each in alone], axis=1)
     floors = np.minimum(losses.floors, offered[-1])
 
@@ -454,8 +454,7 @@ def search_ridges(
         outcome = outcome_of(
             (losses, places[0]), places[0], len(path), spread, lambda at: losses.criterion(at[None, :])[:, 0]
         )
-        hides_directions = any(each.hides_directions for each in losses.paths)
-        if outcome.end == "upper" and not outcome.is_falling and not hides_directions:
+        if outcome.end == "upper" and not (outcome.is_falling or any(each.hides_directions for each in losses.paths)):
             return replace(outcome, end=None)  # far smaller ridges would change nothing
         return outcome
 

@@ -23,13 +23,12 @@ from subridge.model.aggregation import Aggregation
 from subridge.model.checks import Scope
 from subridge.model.ensemble import Ensemble, SubsetPlan
 from subridge.ridge.choose import Losses, choose_ridges, outputs_at, paired, squares_at, squares_of
-from subridge.ridge.member import MemberPath
+from subridge.ridge.member import MemberPath, pair_deviations
 from subridge.ridge.rows import TrainingRows
 
 _MOST_WORK = 1e8  # multiplications for all pairs: a small part of a fit with thousands of rows or features
 _LEAST_JUDGED = 8  # rows or groups
 _NUMBERS = 4_000_000  # of left-out errors held at once: 32 MB
-_PAIRS = 2**17  # of these computed at once: 1 MB, which a processor holds in its cache
 _ROUNDING = 1e-9  # relative; candidates that differ by less are the same
 
 
@@ -46,6 +45,7 @@ class Units:
     def __init__(self, rows: TrainingRows, numbers: IntArray) -> None:
         self.numbers = numbers
         self.counted = like(rows.apart_from(numbers)[:, None, :], rows.targets)
+        self.deviations = pair_deviations(rows, numbers) * self.counted
         self._tables: dict[MemberPath, tuple[IntArray, Array]] = {}  # errors (l b, C, n), and where each place begins
         self._degrees: dict[MemberPath, FloatArray] = {}
         self.floors: dict[Losses | None, IntArray] = {}  # by the losses that choose them
@@ -56,11 +56,14 @@ class Units:
         lines, table = self._tables.get(path, (np.full(len(path.penalties), -1), targets[None, ...][:0, ...]))
         new = places[lines[places] < 0]
         if len(new):
-            parts = np.array_split(new, -(-len(new) * b * int(np.prod(targets.shape)) // _PAIRS))
+            # In parts that a processor holds in its cache with what they are made of.
+            parts = np.array_split(new, -(-2 * len(new) * b * int(np.prod(targets.shape)) // Losses.at_once))
             found = (path.pair_errors(part, self.numbers) * self.counted for part in parts)
-            flat = [each.reshape((-1, *targets.shape)) for each in found]
             lines[new] = len(table) + b * np.arange(len(new))
-            self._tables[path] = lines, namespace_of(table).concat([table, *flat])
+            self._tables[path] = (
+                lines,
+                namespace_of(table).concat([table, *(each.reshape((-1, *targets.shape)) for each in found)]),
+            )
 
     def errors(self, path: MemberPath, places: IntArray, units: IntArray) -> Array:
         """Left-out errors of a member at places that were seen, without a unit each; shape (t, C, n), of both (t,)."""
@@ -89,7 +92,7 @@ class PairLosses(Losses):
         resolved[places] = True
         self.offered = np.flatnonzero(resolved)
         self.floors = floors
-        self.deviations = plain.paths[0].pair_deviations(units.numbers) * units.counted
+        self.deviations = units.deviations
         self._units = units
         for path in plain.paths:
             units.see(path, self.offered)
@@ -210,8 +213,7 @@ def judge(pool: Sequence[Candidate], taken: int = 0) -> tuple[Array, float]:
     steps = copies * sum(number * (path.rank + C + m**2) for path, number in offered.items())
     affordable = int(_MOST_WORK / (n * max(steps, 1)))
     only_ridges = len(pool) == 1 and weights is None
-    is_fixed = only_ridges and len(chosen.chooser.offered) == 1
-    if n_units < 3 or is_fixed or (only_ridges and affordable < n_units):
+    if n_units < 3 or (only_ridges and (affordable < n_units or len(chosen.chooser.offered) == 1)):
         return outputs, apparent
     units = np.sort(np.random.default_rng(0).permutation(n_units)[: max(_LEAST_JUDGED, affordable)])
     size = max(1, _NUMBERS // (sum(offered.values()) * C * n))

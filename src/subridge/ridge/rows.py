@@ -97,8 +97,7 @@ class LeftOutSets:
 
     def touching(self, unit: int) -> BoolArray:
         """Whether each set has a row in common with one of them, shape (S,)."""
-        own = self.rows_of_sets[unit]
-        return np.concatenate([np.isin(batch.rows, own).any(axis=1) for batch in self.batches])
+        return np.concatenate([np.isin(batch.rows, self.rows_of_sets[unit]).any(axis=1) for batch in self.batches])
 
     @cached_property
     def owners(self) -> IntArray:
