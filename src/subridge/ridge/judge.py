@@ -57,7 +57,8 @@ class Units:
         new = places[lines[places] < 0]
         if len(new):
             # In parts that a processor holds in its cache with what they are made of.
-            parts = np.array_split(new, -(-2 * len(new) * b * int(np.prod(targets.shape)) // Losses.at_once))
+            size = max(1, Losses.at_once // (2 * b * int(np.prod(targets.shape))))
+            parts = (new[start : start + size] for start in range(0, len(new), size))
             found = (path.pair_errors(part, self.numbers) * self.counted for part in parts)
             lines[new] = len(table) + b * np.arange(len(new))
             self._tables[path] = (
