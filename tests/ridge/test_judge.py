@@ -8,7 +8,7 @@ from subridge.model.aggregation import read_aggregation
 from subridge.model.subsets import equal
 from subridge.ridge.choose import Losses
 from subridge.ridge.judge import Offer, Units, judge, tuned
-from subridge.ridge.member import member_paths
+from subridge.ridge.member import member_paths, pair_deviations
 from subridge.ridge.rows import left_out_groups, left_out_windows, training_rows
 
 N, M, K = 14, 12, 4
@@ -88,7 +88,7 @@ def test_errors_without_pairs_of_sets_are_those_of_a_member_refitted_without_the
     rows = training_rows(X, y[None], w, intercept, sets)
     (path,) = member_paths(rows, equal(1, n_features), np.array([ridge]))
     units = np.arange(sets.n_sets)
-    errors, deviations = path.pair_errors(np.array([0]), units)[0, :, 0], path.pair_deviations(units)[:, 0]
+    errors, deviations = path.pair_errors(np.array([0]), units)[0, :, 0], pair_deviations(rows, units)[:, 0]
     for unit, own in enumerate(sets.rows_of_sets):
         for j, owner in enumerate(sets.owners):
             together = np.union1d(own, sets.rows_of_sets[owner])

@@ -58,13 +58,12 @@ class Units:
         if len(new):
             # In parts that a processor holds in its cache with what they are made of.
             size = max(1, Losses.at_once // (2 * b * int(np.prod(targets.shape))))
-            parts = (new[start : start + size] for start in range(0, len(new), size))
-            found = (path.pair_errors(part, self.numbers) * self.counted for part in parts)
-            lines[new] = len(table) + b * np.arange(len(new))
-            self._tables[path] = (
-                lines,
-                namespace_of(table).concat([table, *(each.reshape((-1, *targets.shape)) for each in found)]),
+            found = (
+                path.pair_errors(new[at : at + size], self.numbers) * self.counted for at in range(0, len(new), size)
             )
+            lines[new] = len(table) + b * np.arange(len(new))
+            flat = [table, *(each.reshape((-1, *targets.shape)) for each in found)]
+            self._tables[path] = lines, namespace_of(table).concat(flat)
 
     def errors(self, path: MemberPath, places: IntArray, units: IntArray) -> Array:
         """Left-out errors of a member at places that were seen, without a unit each; shape (t, C, n), of both (t,)."""

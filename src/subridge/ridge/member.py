@@ -791,8 +791,7 @@ class MemberPath:
 def pair_deviations(rows: TrainingRows, left_out: IntArray) -> Array:
     """Labels less the mean of the rows without their own unit and unit i, for each i of m; shape (m, C, n)."""
     constant = MemberFit(rows, _NONE, rows.targets[:0], rows.weights[:0], None, 0.0)
-    found = constant.pair_errors(np.ones(1), rows.centred_targets[0], left_out, rows.left_out)
-    return found[0, ...] / rows.root_weights
+    return constant.pair_errors(np.ones(1), rows.centred_targets[0], left_out, rows.left_out)[0] / rows.root_weights
 
 
 def trusted(fit: MemberFit, targets: Array, penalties: FloatArray) -> tuple[MemberFit, LeftOut]:
