@@ -19,10 +19,10 @@ import numpy as np
 
 from subridge.arrays.namespace import like, namespace_of, select_rows, take_last
 from subridge.arrays.types import Array, FloatArray, IntArray
-from subridge.model.aggregation import Aggregation
+from subridge.model.aggregation import Aggregation, first_largest, misclassified_share, squared_error
 from subridge.model.checks import Scope
 from subridge.model.ensemble import Ensemble, SubsetPlan
-from subridge.ridge.choose import Losses, choose_ridges, outputs_at, paired, squares_at, squares_of
+from subridge.ridge.choose import Losses, choose_ridges, outputs_at, paired, squares_at
 from subridge.ridge.member import MemberPath, pair_deviations
 from subridge.ridge.rows import TrainingRows
 
@@ -184,9 +184,8 @@ def take(pool: Sequence[Candidate], squares: Sequence[FloatArray], rows: Trainin
     then the one of largest gain.
     """
     gains, noise = zip(*(paired(each, squares[0], rows) for each in squares), strict=True)
-    rounding = _ROUNDING * squares[0].sum(axis=1) / rows.total_weight
     needed = np.array([each.needed for each in pool])[:, None]
-    sure = np.array(gains) > needed * np.array(noise) + rounding
+    sure = np.array(gains) > needed * np.array(noise) + _ROUNDING * squares[0].sum(axis=1) / rows.total_weight
     sure[0] = True
     return np.asarray(np.argmax(np.where(sure, np.array(gains), -np.inf), axis=0))
 
@@ -203,7 +202,7 @@ def judge(pool: Sequence[Candidate], taken: int = 0) -> tuple[Array, float]:
     places, n_units = chosen.places[None, :], rows.n_units
     weights = chosen.losses.at(places).weights
     outputs = outputs_at(chosen.losses, places, weights)[0, ...]
-    apparent = float(squares_of(outputs[None, ...], chosen.losses).sum() / rows.total_weight)
+    apparent = _error(outputs, chosen.losses)
     offered = {path: len(each.chooser.offered) for each in pool for path in each.losses.paths}
     C, n = rows.targets.shape
     # A set of m rows is solved for in m² steps a row, and windows hold every row m times.
@@ -230,8 +229,7 @@ def judge(pool: Sequence[Candidate], taken: int = 0) -> tuple[Array, float]:
             own = np.flatnonzero(np.isin(rows.owners, numbers))
             honest[:, own] = found[np.searchsorted(numbers, rows.owners[own]), :, own].T
     part = np.flatnonzero(np.isin(rows.owners, units))
-    squares = (squares_of(each[None, ...], chosen.losses)[0, part].sum() for each in (outputs, honest))
-    before, after = (float(each / take_last(rows.weights, part).sum()) for each in squares)
+    before, after = (_error(take_last(each, part), chosen.losses, part) for each in (outputs, honest))
     return honest, apparent * (after / before) if before > 0 else apparent + after
 
 
@@ -246,3 +244,12 @@ def _again(candidate: Candidate, units: Units) -> tuple[IntArray, FloatArray | N
     places = choose_ridges(pairs, candidate.scope)
     own = pairs.among(aggregation=candidate.losses.aggregation)
     return places, own.at(places).weights, squares_at(own, places)
+
+
+def _error(outputs: Array, losses: Losses, part: IntArray | None = None) -> float:
+    """The squared error of outputs (C, m) for all rows or some, or the share of wrong classes."""
+    rows = losses.rows
+    targets, weights = (each if part is None else take_last(each, part) for each in (rows.targets, rows.weights))
+    if losses.aggregation.decides_classes:
+        return misclassified_share(first_largest(outputs), targets, weights)
+    return squared_error(targets - outputs, weights)

@@ -767,8 +767,7 @@ class MemberPath:
                 inverse = np.linalg.pinv(inner, _LEAST_PAIR_SLACK, hermitian=True)
                 V = across[index].mT
                 Y = np.concatenate([V, R @ V], axis=-1)
-                inside = inverse @ (V.mT @ V) @ inverse
-                W = np.block([[inside, -inverse], [-inverse, 0.0 * inverse]])
+                W = np.block([[inverse @ (V.mT @ V) @ inverse, -inverse], [-inverse, 0.0 * inverse]])
                 G = Y.mT @ Y @ W
                 fourths = fourth + np.linalg.trace(2 * Y.mT @ square @ Y @ W + G @ G)
                 found[place, sizes == size] = _degrees(second + np.linalg.trace(G), fourths)
@@ -790,8 +789,8 @@ class MemberPath:
 
 def pair_deviations(rows: TrainingRows, left_out: IntArray) -> Array:
     """Labels less the mean of the rows without their own unit and unit i, for each i of m; shape (m, C, n)."""
-    constant = MemberFit(rows, _NONE, rows.targets[:0], rows.weights[:0], None, 0.0)
-    return constant.pair_errors(np.ones(1), rows.centred_targets[0], left_out, rows.left_out)[0] / rows.root_weights
+    mean = MemberFit(rows, _NONE, rows.targets[:0], rows.weights[:0], None, 0.0)
+    return mean.pair_errors(np.ones(1), rows.centred_targets[0], left_out, rows.left_out)[0, ...] / rows.root_weights
 
 
 def trusted(fit: MemberFit, targets: Array, penalties: FloatArray) -> tuple[MemberFit, LeftOut]:

@@ -352,8 +352,7 @@ class TrainingRows:
             return Design(select_rows(X, A) if A.ndim == 1 else like(A, X) @ X, means, roots)
         if A.ndim == 1:
             return Design(X[:, A], means[A], roots)
-        measured = X @ A.T.astype(np.float64) - A @ means
-        return Design(np.ascontiguousarray((measured * roots[:, None]).T), means, roots)
+        return Design(np.ascontiguousarray(((X @ A.T.astype(np.float64) - A @ means) * roots[:, None]).T), means, roots)
 
 
 def new_rows(X: Array | SparseMatrix, measurement: IntArray, means: Array) -> Array:
