@@ -763,7 +763,9 @@ class MemberPath:
             for size in np.unique(sizes):
                 index = np.stack([sets[unit] for unit in units[sizes == size]])
                 own = U[index]
-                inverse = np.linalg.pinv(identity * np.eye(size) + (own * w) @ own.mT, _LEAST_PAIR_SLACK, hermitian=True)
+                inverse = np.linalg.pinv(
+                    identity * np.eye(size) + (own * w) @ own.mT, _LEAST_PAIR_SLACK, hermitian=True
+                )
                 V = across[index].mT
                 Y = np.concatenate([V, R @ V], axis=-1)
                 W = np.block([[inverse @ (V.mT @ V) @ inverse, -inverse], [-inverse, 0.0 * inverse]])
