@@ -8,7 +8,7 @@ from subridge.model.aggregation import read_aggregation
 from subridge.model.subsets import equal
 from subridge.ridge.choose import Losses
 from subridge.ridge.judge import Offer, Units, judge, tuned
-from subridge.ridge.member import member_paths
+from subridge.ridge.member import member_paths, pair_deviations
 from subridge.ridge.rows import left_out_groups, left_out_windows, training_rows
 
 N, M, K = 14, 12, 4
@@ -89,7 +89,7 @@ def test_errors_without_pairs_of_sets_are_those_of_a_member_refitted_without_the
     rows = training_rows(X, y[None], w, intercept, sets)
     (path,) = member_paths(rows, equal(1, n_features), np.array([ridge]))
     units = np.arange(sets.n_sets)
-    errors, deviations = path.pair_errors(np.array([0]), units)[0, :, 0], path.pair_deviations(units)[:, 0]
+    errors, deviations = path.pair_errors(np.array([0]), units)[0, :, 0], pair_deviations(rows, units)[:, 0]
     for unit, own in enumerate(sets.rows_of_sets):
         for j, owner in enumerate(sets.owners):
             together = np.union1d(own, sets.rows_of_sets[owner])
@@ -202,7 +202,8 @@ def test_rows_that_are_left_out_with_a_unit_count_nothing_whatever_noise_their_l
     rows = training_rows(rng.standard_normal((n, 4)), rng.standard_normal((1, n)), None, True, sets[kind])
     (path,) = member_paths(rows, equal(1, 4), np.array([0.1, 1.0]), rng.standard_normal((1, 1, n)))
     units = Units(rows, np.arange(rows.n_units))
-    errors = units.errors(path, np.full(rows.n_units, 1))[:, 0]
+    units.see(path, np.array([1]))
+    errors = units.errors(path, np.full(rows.n_units, 1), units.numbers)[:, 0]
     for unit, row in np.ndindex(errors.shape):
         own = {unit} if kind == "rows" else set(sets[kind].rows_of_sets[unit])
         others = {row} if kind == "rows" else set(sets[kind].rows_of_sets[rows.owners[row]])

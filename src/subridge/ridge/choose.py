@@ -11,7 +11,9 @@ The default path goes on if its best ridge is at an end and the error still fall
 from collections.abc import Callable, Generator, Sequence
 from copy import copy
 from dataclasses import dataclass, replace
-from typing import ClassVar, Generic, Literal, NamedTuple, Self, TypeAlias, TypeVar
+from functools import reduce
+from operator import add
+from typing import Any, ClassVar, Generic, Literal, NamedTuple, Self, TypeAlias, TypeVar
 
 import numpy as np
 
@@ -233,10 +235,10 @@ class Losses:
     """Left-out losses of an aggregate at any places of its members on their paths, each computed once.
 
     Places have shape (b, k). Here b is one. `judge.PairLosses` has one entry for each row that is left out as well, so
-    that every choice can be made again without that row, `targets.TargetLosses` one for each target. Of several trials,
-    places have shape (t b, k), and so many errors are held `at_once`. Ridges before the place `first` are not offered,
-    which is chosen by the losses `above`, if there are such; `floors` has it for each of b. A criterion that
-    `is_cautious` mistrusts members with few degrees of freedom.
+    that every choice can be made again without that row, `targets.TargetLosses` one for each target; `numbers` are
+    those of the entries that are asked for. Of several trials, places have shape (t b, k), and so many errors are held
+    `at_once`. Ridges before the place `first` are not offered, which is chosen by the losses `above`, if there are
+    such; `floors` has it for each entry. A criterion that `is_cautious` mistrusts members with few degrees of freedom.
     """
 
     is_cautious: ClassVar[bool] = True
@@ -249,64 +251,66 @@ class Losses:
         aggregation: Aggregation,
         first: int = 0,
         above: "Losses | None" = None,
+        n_entries: int = 1,
     ) -> None:
         self.paths, self.rows, self.aggregation, self.above = paths, rows, aggregation, above
-        self.offered: Sequence[int] = range(first, len(paths[0].penalties))
-        self.floors = np.array([first])
+        self.offered = np.arange(first, len(paths[0].penalties))
+        self.floors = np.full(n_entries, first)
+        self.numbers = np.arange(n_entries)
         self.deviations = rows.deviations[None, ...]  # (b, C, n)
         self._known: dict[bytes, Judged] = {}
 
     def errors(self, places: IntArray) -> Array:
         """Left-out errors of every member at its place, shape (t b, k, C, n)."""
-        found = [path.errors(own) for path, own in zip(self.paths, places.T, strict=True)]
+        found = self.members(places)
         return namespace_of(found[0]).stack(found, axis=1)
 
-    def among(self, paths: Sequence[MemberPath], aggregation: Aggregation) -> Self:
-        """The same of some members, or with another aggregation."""
+    def members(self, places: IntArray) -> list[Array]:
+        """The same of one member after the other, shape (t b, C, n) each."""
+        return [path.errors(own) for path, own in zip(self.paths, places.T, strict=True)]
+
+    def among(self, **changed: Any) -> Self:
+        """The same of other `paths`, with another `aggregation`, or for some `numbers`."""
         found = copy(self)
-        found.paths = paths
-        found.aggregation = aggregation
-        found._known = {}
+        vars(found).update(changed, _known={})
         return found
 
     def common(self, places: int | IntArray) -> IntArray:
         """The places of members that share a ridge, shape (b, k), or each of t ridges, (t b, k)."""
-        return np.repeat(np.repeat(places, len(self.floors))[:, None], len(self.paths), axis=1)
+        return np.repeat(np.repeat(places, len(self.numbers))[:, None], len(self.paths), axis=1)
 
     def at(self, places: IntArray) -> Judged:
         """The loss at any places; fitted weights are judged by the error to expect on new samples."""
         key = places.tobytes()
         if key not in self._known:
-            b = len(self.floors)
-            numbers = b * len(self.paths) * int(np.prod(self.rows.targets.shape))
-            step = b * max(1, self.at_once // numbers)
+            b = len(self.numbers)
+            size = b * len(self.paths) * int(np.prod(self.rows.targets.shape))
+            step = b * max(1, self.at_once // size)
             parts = [self._judged(places[start : start + step]) for start in range(0, len(places), step)]
-            loss, tie, weights = zip(*parts, strict=True)
-            fitted = None if weights[0] is None else np.concatenate(weights)
-            self._known[key] = Judged(np.concatenate(loss), np.concatenate(tie), fitted)
+            joined: list[Any] = [
+                each[0] if each[0] is None else np.concatenate(each) for each in zip(*parts, strict=True)
+            ]
+            self._known[key] = Judged(*joined)
         return self._known[key]
 
     def _judged(self, places: IntArray) -> Judged:
-        errors, rows, aggregation = self.errors(places), self.rows, self.aggregation
+        rows, aggregation = self.rows, self.aggregation
         if aggregation.is_mean:
-            mean = errors.sum(axis=1) / errors.shape[1]
+            mean = reduce(add, self.members(places)) / len(self.paths)
             loss = to_numpy(((mean * mean).sum(axis=1) @ rows.weights) / rows.total_weight)
             return Judged(loss, np.zeros(len(places)))
         if aggregation.is_linear:
             settled = aggregation.settle(self.moments(places, aggregation))
             loss = settled.expected.sum(axis=-1) if aggregation.per_target else settled.expected
             return Judged(loss, np.zeros(len(places)), settled.weights)
-        return Judged(*np.array([aggregation.loss(each, rows.targets, rows.weights) for each in errors]).T)
-
-    def _deviations_at(self, places: IntArray) -> Array:
-        """`deviations` of each of several trials, shape (t b, C, n)."""
-        return select_rows(self.deviations, np.arange(len(places)) % len(self.floors))
+        return Judged(*np.array([aggregation.loss(each, rows.targets, rows.weights) for each in self.errors(places)]).T)
 
     def moments(self, places: IntArray, aggregation: Aggregation) -> MemberMoments:
         """Moments of the left-out errors of every member at its place, for a linear aggregation."""
         worth = np.array([path.independent[at] for path, at in zip(self.paths, places.T, strict=True)]).T  # (b, k)
         worth = worth[:, None, :] if aggregation.per_target else worth * self.rows.effective_targets
-        return aggregation.moments(self.errors(places), self._deviations_at(places), self.rows.weights, worth)
+        deviations = select_rows(self.deviations, np.resize(self.numbers, len(places)))
+        return aggregation.moments(self.errors(places), deviations, self.rows.weights, worth)
 
     def degrees(self, path: MemberPath, places: IntArray) -> FloatArray:
         """m of a member at its places, shape (t b,)."""
@@ -387,31 +391,32 @@ def choose_ridges(losses: Losses, scope: Scope) -> IntArray:
     common value, which offers every member in turn every ridge while the others stay, until nothing changes. The loss
     never rises; a joint optimum is not guaranteed.
     """
-    k, offered = len(losses.paths), np.array(losses.offered)
+    k, offered = len(losses.paths), losses.offered
     if scope == "member" and k > 1:
-        alone = [losses.among([path], Mean()) for path in losses.paths]
+        alone = (losses.among(paths=[path], aggregation=Mean()) for path in losses.paths)
         return np.concatenate([choose_ridges(each, "ensemble") for each in alone], axis=1)
     floors = np.minimum(losses.floors, offered[-1])
 
-    def best(own: IntArray, trials: IntArray) -> IntArray:
+    def best(asked: Losses, own: IntArray, trials: IntArray) -> IntArray:
         """The best of the places (L, b) that trials (L b, k) differ in, the last of equal ones; shape (b,)."""
-        found = losses.criterion(trials).reshape((2, *own.shape))
-        least = last_minimum(*np.where(own < floors, np.inf, found))
+        found = asked.criterion(trials).reshape((2, *own.shape))
+        least = last_minimum(*np.where(own < floors[asked.numbers], np.inf, found))
         return own[least, np.arange(len(least))]
 
     every = np.repeat(offered[:, None], len(floors), axis=1)
-    places = np.repeat(best(every, losses.common(offered))[:, None], k, axis=1)
-    if scope != "joint":
-        return places
-    for _ in range(_MOST_SWEEPS):
-        before = places.copy()
-        for r in range(k):
-            own = np.vstack([every[::-1], places[:, r]])  # of equal ones the present place stays
-            trials = np.tile(places, (len(own), 1))
-            trials[:, r] = own.ravel()
-            places[:, r] = best(own, trials)
-        if (places == before).all():
+    places = np.repeat(best(losses, every, losses.common(offered))[:, None], k, axis=1)
+    changed = np.zeros(len(places))  # the last step that changed each entry
+    for step in range(k * _MOST_SWEEPS if scope == "joint" else 0):
+        r = step % k
+        some = np.flatnonzero(changed > step - k)  # the others have seen the same before
+        if not len(some):
             break
+        own = np.vstack([every[::-1, some], places[some, r]])  # of equal ones the present place stays
+        trials = np.tile(places[some], (len(own), 1))
+        trials[:, r] = own.ravel()
+        found = best(losses.among(numbers=some), own, trials)
+        changed[some[found != places[some, r]]] = step
+        places[some, r] = found
     return places
 
 
@@ -449,8 +454,7 @@ def search_ridges(
         outcome = outcome_of(
             (losses, places[0]), places[0], len(path), spread, lambda at: losses.criterion(at[None, :])[:, 0]
         )
-        hides_directions = any(each.hides_directions for each in losses.paths)
-        if outcome.end == "upper" and not outcome.is_falling and not hides_directions:
+        if outcome.end == "upper" and not (outcome.is_falling or any(each.hides_directions for each in losses.paths)):
             return replace(outcome, end=None)  # far smaller ridges would change nothing
         return outcome
 

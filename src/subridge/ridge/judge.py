@@ -23,7 +23,7 @@ from subridge.model.aggregation import Aggregation, first_largest, misclassified
 from subridge.model.checks import Scope
 from subridge.model.ensemble import Ensemble, SubsetPlan
 from subridge.ridge.choose import Losses, choose_ridges, outputs_at, paired, squares_at
-from subridge.ridge.member import MemberPath
+from subridge.ridge.member import MemberPath, pair_deviations
 from subridge.ridge.rows import TrainingRows
 
 _MOST_WORK = 1e8  # multiplications for all pairs: a small part of a fit with thousands of rows or features
@@ -45,30 +45,38 @@ class Units:
     def __init__(self, rows: TrainingRows, numbers: IntArray) -> None:
         self.numbers = numbers
         self.counted = like(rows.apart_from(numbers)[:, None, :], rows.targets)
-        self._tables: dict[MemberPath, tuple[IntArray, Array]] = {}  # errors (l, b, C, n), and the line of each place
+        self.deviations = pair_deviations(rows, numbers) * self.counted
+        self._tables: dict[MemberPath, tuple[IntArray, Array]] = {}  # errors (l b, C, n), and where each place begins
         self._degrees: dict[MemberPath, FloatArray] = {}
+        self.floors: dict[Losses | None, IntArray] = {}  # by the losses that choose them
 
-    def errors(self, path: MemberPath, places: IntArray) -> Array:
-        """Left-out errors of a member at places of t trials, shape (t b,); shape (t b, C, n)."""
-        lines, table = self._tables.get(path, (np.full(len(path.penalties), -1), path.rows.targets[:0]))
-        new = np.unique(places[lines[places] < 0])
+    def see(self, path: MemberPath, places: IntArray) -> None:
+        """Compute what is not known yet of the left-out errors of a member at some places."""
+        targets, b = path.rows.targets, len(self.numbers)
+        lines, table = self._tables.get(path, (np.full(len(path.penalties), -1), targets[None, ...][:0, ...]))
+        new = places[lines[places] < 0]
         if len(new):
-            found = path.pair_errors(new, self.numbers)
-            found *= self.counted
-            lines[new] = len(table) + np.arange(len(new))
-            table = namespace_of(found).concat([table, found]) if len(table) else found
-            self._tables[path] = lines, table
-        flat = table.reshape((-1, *table.shape[2:]))
-        b = len(self.numbers)
-        index = lines[places] * b + np.arange(len(places)) % b
-        run = index[0] + np.arange(len(index))
-        return flat[run[0] : run[-1] + 1, ...] if (index == run).all() else select_rows(flat, index)  # no copy of a run
+            # In parts that a processor holds in its cache with what they are made of.
+            size = max(1, Losses.at_once // (2 * b * int(np.prod(targets.shape))))
+            found = (
+                path.pair_errors(new[at : at + size], self.numbers) * self.counted for at in range(0, len(new), size)
+            )
+            lines[new] = len(table) + b * np.arange(len(new))
+            flat = [table, *(each.reshape((-1, *targets.shape)) for each in found)]
+            self._tables[path] = lines, namespace_of(table).concat(flat)
 
-    def degrees(self, path: MemberPath, places: IntArray) -> FloatArray:
-        """m of a member at such places, shape (t b,)."""
+    def errors(self, path: MemberPath, places: IntArray, units: IntArray) -> Array:
+        """Left-out errors of a member at places that were seen, without a unit each; shape (t, C, n), of both (t,)."""
+        lines, table = self._tables[path]
+        index = lines[places] + units
+        run = index[0] + np.arange(len(index))  # which needs no copy
+        return table[run[0] : run[-1] + 1, ...] if (index == run).all() else select_rows(table, index)
+
+    def degrees(self, path: MemberPath, places: IntArray, units: IntArray) -> FloatArray:
+        """m of a member at such places; shape (t,)."""
         if path not in self._degrees:
             self._degrees[path] = path.degrees_without(self.numbers)
-        return self._degrees[path][places, np.arange(len(places)) % len(self.numbers)]
+        return self._degrees[path][places, units]
 
 
 class PairLosses(Losses):
@@ -78,21 +86,23 @@ class PairLosses(Losses):
     """
 
     def __init__(self, plain: Losses, units: Units, floors: IntArray, places: IntArray) -> None:
-        super().__init__(plain.paths, plain.rows, plain.aggregation)
+        super().__init__(plain.paths, plain.rows, plain.aggregation, n_entries=len(floors))
         resolved = np.all([path.resolves_pairs for path in plain.paths], axis=0)
         resolved[: floors.min()] = False
         resolved[places] = True
-        self.offered = np.flatnonzero(resolved).tolist()
+        self.offered = np.flatnonzero(resolved)
         self.floors = floors
-        self.deviations = plain.paths[0].pair_deviations(units.numbers) * units.counted
+        self.deviations = units.deviations
         self._units = units
+        for path in plain.paths:
+            units.see(path, self.offered)
 
-    def errors(self, places: IntArray) -> Array:
-        found = [self._units.errors(path, own) for path, own in zip(self.paths, places.T, strict=True)]
-        return namespace_of(found[0]).stack(found, axis=1)
+    def members(self, places: IntArray) -> list[Array]:
+        units = np.resize(self.numbers, len(places))
+        return [self._units.errors(path, own, units) for path, own in zip(self.paths, places.T, strict=True)]
 
     def degrees(self, path: MemberPath, places: IntArray) -> FloatArray:
-        return self._units.degrees(path, places)
+        return self._units.degrees(path, places, np.resize(self.numbers, len(places)))
 
 
 # -- candidates -----------------------------------------------------------------------------------
@@ -162,7 +172,7 @@ def tuned(
     needed: float = 0.0,
 ) -> Candidate:
     """Choose the ridges of a candidate by left-out losses."""
-    losses = chooser if aggregation is chooser.aggregation else chooser.among(chooser.paths, aggregation)
+    losses = chooser if aggregation is chooser.aggregation else chooser.among(aggregation=aggregation)
     places = choose_ridges(chooser, scope)
     return Candidate(offer, name, ridges, chooser, losses, scope, places[0], squares_at(losses, places)[0], needed)
 
@@ -174,9 +184,8 @@ def take(pool: Sequence[Candidate], squares: Sequence[FloatArray], rows: Trainin
     then the one of largest gain.
     """
     gains, noise = zip(*(paired(each, squares[0], rows) for each in squares), strict=True)
-    rounding = _ROUNDING * squares[0].sum(axis=1) / rows.total_weight
     needed = np.array([each.needed for each in pool])[:, None]
-    sure = np.array(gains) > needed * np.array(noise) + rounding
+    sure = np.array(gains) > needed * np.array(noise) + _ROUNDING * squares[0].sum(axis=1) / rows.total_weight
     sure[0] = True
     return np.asarray(np.argmax(np.where(sure, np.array(gains), -np.inf), axis=0))
 
@@ -203,8 +212,7 @@ def judge(pool: Sequence[Candidate], taken: int = 0) -> tuple[Array, float]:
     steps = copies * sum(number * (path.rank + C + m**2) for path, number in offered.items())
     affordable = int(_MOST_WORK / (n * max(steps, 1)))
     only_ridges = len(pool) == 1 and weights is None
-    is_fixed = only_ridges and len(chosen.chooser.offered) == 1
-    if n_units < 3 or is_fixed or (only_ridges and affordable < n_units):
+    if n_units < 3 or (only_ridges and (affordable < n_units or len(chosen.chooser.offered) == 1)):
         return outputs, apparent
     units = np.sort(np.random.default_rng(0).permutation(n_units)[: max(_LEAST_JUDGED, affordable)])
     size = max(1, _NUMBERS // (sum(offered.values()) * C * n))
@@ -228,13 +236,13 @@ def judge(pool: Sequence[Candidate], taken: int = 0) -> tuple[Array, float]:
 def _again(candidate: Candidate, units: Units) -> tuple[IntArray, FloatArray | None, FloatArray]:
     """A candidate chosen again without each of b units: places (b, k), weights as in `Judged`, squares (b, n)."""
     plain, b = candidate.chooser, len(units.numbers)
-    floors = np.full(b, plain.offered[0])
-    if plain.above is not None:
-        lowest = np.full(b, plain.above.offered[0])
-        floors = choose_ridges(PairLosses(plain.above, units, lowest, floors), candidate.scope).max(axis=1)
-    pairs = PairLosses(plain, units, floors, candidate.places)
+    first = np.full(b, plain.offered[0])
+    if plain.above is not None and plain.above not in units.floors:
+        above = PairLosses(plain.above, units, np.full(b, plain.above.offered[0]), first)
+        units.floors[plain.above] = choose_ridges(above, candidate.scope).max(axis=1)
+    pairs = PairLosses(plain, units, units.floors.get(plain.above, first), candidate.places)
     places = choose_ridges(pairs, candidate.scope)
-    own = pairs.among(pairs.paths, candidate.losses.aggregation)
+    own = pairs.among(aggregation=candidate.losses.aggregation)
     return places, own.at(places).weights, squares_at(own, places)
 
 

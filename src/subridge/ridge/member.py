@@ -499,8 +499,7 @@ def factorise(
         side = design.kernel()
         if rows.fit_intercept:  # its direction comes out last, above everything, and mixes with nothing
             u = rows.intercept_direction
-            largest = float(abs(side).sum(axis=0).max())
-            side = side + 2 * largest * u[:, None] * u
+            side = side + 2 * float(abs(side).sum(axis=0).max()) * u[:, None] * u
     elif gram is None:
         side = design.gram()
     else:
@@ -517,8 +516,7 @@ def factorise(
         return MemberFit(rows, A, vectors.T, d, None, _ORTHONORMAL_NOISE, None, dropped)
     condition = top / float(d[0]) if len(d) else 1.0
     noise = _ORTHONORMAL_NOISE * condition if condition < 1 / GRAM_LIMIT else -np.inf
-    left = design.onto_samples((vectors / d**0.5).T)
-    return MemberFit(rows, A, left, d, vectors.T, noise, None, dropped)
+    return MemberFit(rows, A, design.onto_samples((vectors / d**0.5).T), d, vectors.T, noise, None, dropped)
 
 
 def factorise_carefully(rows: TrainingRows, measurement: IntArray) -> MemberFit:
@@ -700,8 +698,9 @@ class MemberPath:
     def beyond(self, first: int) -> "MemberPath":
         """The same without the penalties before a place."""
         found = copy(self)
-        for name in ("penalties", "degrees", "independent", "_lines"):
-            setattr(found, name, getattr(self, name)[first:])
+        vars(found).update(
+            {name: getattr(self, name)[first:] for name in ("penalties", "degrees", "independent", "_lines")}
+        )
         return found
 
     def _keep(self, places: IntArray, found: LeftOut) -> None:
@@ -724,14 +723,12 @@ class MemberPath:
 
     def coefficients(self, index: int | IntArray) -> Array:
         """Weights on the unscaled features at one ridge, or at one for each target; shape (C, N_r)."""
-        p = self.penalties[index].reshape((1, -1))
-        return self._fit.coefficients(p, self._targets, self._projected)[0, ...]
+        return self._fit.coefficients(self.penalties[index].reshape((1, -1)), self._targets, self._projected)[0, ...]
 
     def dual(self, index: int | IntArray) -> Array:
         """α with coefficients ``α F``, at one ridge, or at one for each target; shape (C, n)."""
         fit = self._fit
-        p = like(self.penalties[index].reshape((-1, 1)), fit.spectrum)
-        return (self._projected / (fit.spectrum + p)) @ fit.left
+        return (self._projected / (fit.spectrum + _column(self.penalties[index].ravel(), fit.spectrum))) @ fit.left
 
     def pair_errors(self, places: IntArray, left_out: IntArray) -> Array:
         """Errors at T ridges with another row, or set of rows, i left out as well, for each i of m; (T, m, C, n).
@@ -766,12 +763,12 @@ class MemberPath:
             for size in np.unique(sizes):
                 index = np.stack([sets[unit] for unit in units[sizes == size]])
                 own = U[index]
-                inner = identity * np.eye(size) + (own * w) @ own.mT
-                inverse = np.linalg.pinv(inner, _LEAST_PAIR_SLACK, hermitian=True)
+                inverse = np.linalg.pinv(
+                    identity * np.eye(size) + (own * w) @ own.mT, _LEAST_PAIR_SLACK, hermitian=True
+                )
                 V = across[index].mT
                 Y = np.concatenate([V, R @ V], axis=-1)
-                inside = inverse @ (V.mT @ V) @ inverse
-                W = np.block([[inside, -inverse], [-inverse, 0.0 * inverse]])
+                W = np.block([[inverse @ (V.mT @ V) @ inverse, -inverse], [-inverse, 0.0 * inverse]])
                 G = Y.mT @ Y @ W
                 fourths = fourth + np.linalg.trace(2 * Y.mT @ square @ Y @ W + G @ G)
                 found[place, sizes == size] = _degrees(second + np.linalg.trace(G), fourths)
@@ -785,17 +782,16 @@ class MemberPath:
         """
         return np.asarray(self.penalties >= _RESOLVED * float(self._fit.spectrum[-1:].sum()))
 
-    def pair_deviations(self, left_out: IntArray) -> Array:
-        """Labels less the mean of the rows without their own unit and unit i; shape (m, C, n)."""
-        fit, rows = self._fit, self.rows
-        constant = replace(fit, rows=rows, known_left=rows.targets[:0], spectrum=fit.spectrum[:0])
-        found = constant.pair_errors(np.ones(1), rows.centred_targets[0], left_out, rows.left_out)
-        return found[0, ...] / rows.root_weights
-
     def _unweighted(self, weighted: Array) -> Array:
         """Errors of the labels without readout noise, from those of a member in weighted units, overwritten."""
         weighted /= self._fit.rows.root_weights
         return weighted if self._noise is None else weighted + self._noise
+
+
+def pair_deviations(rows: TrainingRows, left_out: IntArray) -> Array:
+    """Labels less the mean of the rows without their own unit and unit i, for each i of m; shape (m, C, n)."""
+    mean = MemberFit(rows, _NONE, rows.targets[:0], rows.weights[:0], None, 0.0)
+    return mean.pair_errors(np.ones(1), rows.centred_targets[0], left_out, rows.left_out)[0, ...] / rows.root_weights
 
 
 def trusted(fit: MemberFit, targets: Array, penalties: FloatArray) -> tuple[MemberFit, LeftOut]:
@@ -876,8 +872,7 @@ def independent_samples(fit: MemberFit, penalties: FloatArray, degrees: FloatArr
     is_rare = leverages.sum() ** 2 < min(_FEW_ROWS, len(leverages) / 6) * (leverages**2).sum()
     if rows.knows_leverages and len(d) and is_rare:
         return np.zeros(len(penalties))
-    worth = np.maximum(1 - 2 / degrees, _LEAST_SHARE) * rows.effective_samples
-    return np.minimum(worth, rows.room)
+    return np.minimum(np.maximum(1 - 2 / degrees, _LEAST_SHARE) * rows.effective_samples, rows.room)
 
 
 def member_paths(

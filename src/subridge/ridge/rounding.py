@@ -58,8 +58,7 @@ def decompose_carefully(
     if rank < min(len(live), room):  # what is left of large dependent columns mixes with directions that are as small
         rest = float(s[first + rank :].max(initial=0.0)) + EPS * np.sqrt(max(F.shape)) * float(norms.max())
         sharpness = max(sharpness, (rest / s[first + rank - 1]) ** 2)
-    left = np.ascontiguousarray(Q[:, kept][:, ::-1].T)
-    return left, s[kept][::-1] ** 2, right, float(sharpness), rest**2
+    return np.ascontiguousarray(Q[:, kept][:, ::-1].T), s[kept][::-1] ** 2, right, float(sharpness), rest**2
 
 
 def _by_rotations(A: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:

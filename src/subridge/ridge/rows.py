@@ -97,8 +97,7 @@ class LeftOutSets:
 
     def touching(self, unit: int) -> BoolArray:
         """Whether each set has a row in common with one of them, shape (S,)."""
-        own = self.rows_of_sets[unit]
-        return np.concatenate([np.isin(batch.rows, own).any(axis=1) for batch in self.batches])
+        return np.concatenate([np.isin(batch.rows, self.rows_of_sets[unit]).any(axis=1) for batch in self.batches])
 
     @cached_property
     def owners(self) -> IntArray:
@@ -367,8 +366,7 @@ class TrainingRows:
             return Design(select_rows(X, A) if A.ndim == 1 else like(A, X) @ X, means, roots)
         if A.ndim == 1:
             return Design(X[:, A], means[A], roots)
-        measured = X @ A.T.astype(np.float64) - A @ means
-        return Design(np.ascontiguousarray((measured * roots[:, None]).T), means, roots)
+        return Design(np.ascontiguousarray(((X @ A.T.astype(np.float64) - A @ means) * roots[:, None]).T), means, roots)
 
 
 def new_rows(X: Array | SparseMatrix, measurement: IntArray, means: Array) -> Array:
@@ -411,7 +409,9 @@ def training_rows(
         again: Array = features @ weights / weights.sum()
         features -= again[:, None]
         means = means + again
-        features[(features == features[:, :1]).all(axis=1)] = 0.0  # not what rounding leaves of a constant
+        constant = features[:, 0] == features[:, -1]  # few may be, and a look at all rows takes time
+        constant[constant] = (features[constant] == features[constant][:, :1]).all(axis=1)
+        features[constant] = 0.0  # not what rounding leaves
     if sample_weight is not None:
         features *= weights**0.5
     return TrainingRows(features, targets, means, weights, fit_intercept, left_out, X)

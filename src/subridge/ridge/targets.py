@@ -37,10 +37,9 @@ class TargetLosses(Losses):
     at_once: ClassVar[int] = 0  # one trial at a time
 
     def __init__(self, paths: Sequence[MemberPath], rows: TrainingRows, aggregation: Aggregation) -> None:
-        super().__init__(paths, rows, aggregation)
         numbers = rows.owners % min(_PARTS, rows.n_units)
         self._parts = [np.flatnonzero(numbers == part) for part in range(-1, numbers.max() + 1)]
-        self.floors = np.zeros(len(self._parts) * len(rows.targets), dtype=np.intp)
+        super().__init__(paths, rows, aggregation, n_entries=len(self._parts) * len(rows.targets))
         self._sums: dict[tuple[int, ...], FloatArray] = {}  # by members and their common place
 
     def products(self, places: IntArray) -> FloatArray:
@@ -78,7 +77,9 @@ class TargetLosses(Losses):
 
     def _judged(self, places: IntArray) -> Judged:
         worth = np.array([path.independent[at] for path, at in zip(self.paths, places.T, strict=True)]).T
-        settled = self.aggregation.settle(_moments(self.products(places)[1], worth))
+        every = np.repeat(places[:1], len(self.floors), axis=0)
+        every[self.numbers] = places
+        settled = self.aggregation.settle(_moments(self.products(every)[1][self.numbers], worth))
         return Judged(settled.expected, np.zeros(len(places)), settled.weights)
 
 
