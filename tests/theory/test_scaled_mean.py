@@ -38,7 +38,9 @@ def test_a_teacher_along_one_leaves_the_mean_as_it_is_and_free_weights_on_the_si
     assert np.isinf(found["mean"].v)
     assert np.isinf(found["mean"].c).all()
     assert found["scaled"].total == pytest.approx(float(found["mean"].total), rel=1e-14)
-    assert found["free"].total == found["simplex"].total
+    assert found["free"].total == pytest.approx(
+        float(found["simplex"].total), rel=1e-14
+    )  # to rounding, which depends on the processor
     args = (3, 0.8, 0.6, 0.1, 0.2, 0.1, 0.3)
     assert sr.reduced_risk(*args, **SCALED) == sr.reduced_risk(*args)
 
