@@ -98,7 +98,8 @@ def _parts(text: str) -> list[list[float]]:
 
 def _part(text: str) -> list[float]:
     words = text.removeprefix("log:").split(":")
-    start, stop = float(words[0]), float(words[min(1, len(words) - 1)])
+    start = float(words[0])
+    stop = float(words[min(1, len(words) - 1)])
     if len(words) == 1 and text == words[0] and not math.isnan(start):
         return [start]
     count = int(words[2]) if len(words) == 3 else _SIZES

@@ -84,11 +84,13 @@ def reproduce(**options: Any) -> None:
     from subridge.simulation.executors import ChildPool
     from subridge.store.progress import ProgressBar
 
-    figures, out = options["figures"], options["out"]
+    figures = options["figures"]
+    out = options["out"]
     page, out = (out, out.with_suffix("")) if out.suffix.lower() == ".html" else (out / "report.html", out)
     wanted = figure_ids() if "all" in figures else tuple(dict.fromkeys(figures))
     requests = [FigureRequest(figure, options["quick"], options["settings"], options["data"]) for figure in wanted]
-    start, outcomes = time.perf_counter(), []
+    start = time.perf_counter()
+    outcomes = []
     expected = {request.figure: request.seconds for request in requests}  # roughly
     # A number of processes, or a cluster, is for the trials of each figure, one figure after the other.
     alone = options["processes"] is not None or options["scheduler"] is not None

@@ -78,8 +78,10 @@ def print_table(
     from rich.console import Console
     from rich.table import Table
 
-    console, cells = Console(), [[cleaned(cell) for cell in row] for row in rows]
-    kept, left_out = list(range(len(columns))), list[str]()
+    console = Console()
+    cells = [[cleaned(cell) for cell in row] for row in rows]
+    kept = list(range(len(columns)))
+    left_out = list[str]()
     spare = [columns.index(name) for name in reversed(optional) if name in columns]
 
     def drawn() -> Table:

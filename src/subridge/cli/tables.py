@@ -212,7 +212,8 @@ def _show_ranking(ranking: "xr.Dataset") -> None:
     from subridge.forecasting.advise import code_of
 
     report = report_of(ranking)
-    rows, optional = report.rows, ("reach", "now", "λ", "R²")
+    rows = report.rows
+    optional = ("reach", "now", "λ", "R²")
     shown = print_table(report.title, list(report.table), rows[:_ROWS], names=True, optional=optional)
     more = len(rows) - _ROWS
     say(

@@ -542,7 +542,8 @@ def _labels(estimator: BandedRidge, y: ArrayLike | None, X: Features) -> Array:
     if y is None:
         raise DataError(f"{type(estimator).__name__} requires y to be passed, but the target y is None")
     if is_tensor(X):
-        xp, single = namespace_of(X), is_tensor(y) and dtype_name(y) == "float32"
+        xp = namespace_of(X)
+        single = is_tensor(y) and dtype_name(y) == "float32"
         Y = like(y, xp.astype(X[:0, :0], xp.float32) if single else X)
     else:
         refuse_odd_values("y", y)

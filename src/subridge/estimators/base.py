@@ -193,7 +193,8 @@ def row_weights(
     )
     if not weights.any():
         raise DataError("sample_weight is zero for every row; at least one must be positive")
-    least, most = float(weights[weights > 0].min()), float(weights.max())
+    least = float(weights[weights > 0].min())
+    most = float(weights.max())
     if least < 1 / _LARGEST_WEIGHT or most > _LARGEST_WEIGHT:
         raise DataError(
             f"sample_weight runs from {least:g} to {most:g}, where sums leave the range of floats; positive weights "
@@ -513,7 +514,9 @@ class RidgeEnsembleBase(RidgeEstimator):
             own, other = (squares_of(each[None, ...], taken.losses) for each in (outputs, other_outputs))
             gain, noise = paired(own, other, rows)
             if not gain[0] > SURE_OF_SCALE * noise[0]:
-                taken, outputs, error = common, other_outputs, other_error
+                taken = common
+                outputs = other_outputs
+                error = other_error
         is_asked_for = isinstance(self.subsets, str) and not isinstance(self.n_estimators, str)
         if fixed is None and is_asked_for and len(taken.places) > 1:
             self._warn_if_worse(rows, choice)
@@ -553,7 +556,9 @@ class RidgeEnsembleBase(RidgeEstimator):
         self, rows: TrainingRows, taken: Candidate, error: float, decided: Aggregation | None = None
     ) -> None:
         """Set and publish what was fitted from the candidate that was taken, perhaps with another aggregation."""
-        losses, places, plan = taken.losses, taken.places, taken.offer.plan
+        losses = taken.losses
+        places = taken.places
+        plan = taken.offer.plan
         aggregation = losses.aggregation
         fitted = taken.ensemble
         is_searched = isinstance(self.ridge, str)
@@ -622,7 +627,8 @@ class RidgeEnsembleBase(RidgeEstimator):
         decided = aggregations[0]
         families = self._families((rows.column_squares > 0) | (not all_rows), seed)
         if decided.decides_classes:  # one ridge, unless a number or subsets are given
-            families, aggregations = [families[0][:1]], [Mean()]
+            families = [families[0][:1]]
+            aggregations = [Mean()]
         aggregations = affordable(aggregations, rows.n_samples)
         fixed = self._given_ridges(families)
         with np.errstate(invalid="ignore"):  # the error of a single row is infinite

@@ -369,7 +369,8 @@ def written_map(
     """
     import zarr
 
-    C, M = len(rows.targets), plan.n_features
+    C = len(rows.targets)
+    M = plan.n_features
     shares = np.broadcast_to(weights, (C, len(paths))).T[:, :, None]
     duals = [share * path.dual(int(place)) for share, path, place in zip(shares, paths, places, strict=True)]
     intercept = to_numpy(paths[0].target_means).copy()
@@ -561,7 +562,8 @@ def _batches(
     work = partial(
         block_moments, width=table.width, dtype=table.dtype, fill=fill, pieces=math.ceil(n_batches / n_blocks)
     )
-    kept, done = None, dict[int, list[RowMoments]]()
+    kept = None
+    done = dict[int, list[RowMoments]]()
     if store is not None:
         about = [*map(_identity, given), str(table.dtype), n_blocks, len(groups), None if fill is None else fill.sum()]
         kept = TaskStore(store, hashlib.sha256(repr(about).encode()).hexdigest(), 1, "moments of another table")

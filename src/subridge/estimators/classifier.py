@@ -181,7 +181,8 @@ class RidgeEnsembleClassifier(ClassifierMixin, RidgeEnsembleBase):
         """
         features, labels = training_input(self, X, y, reset=True, numeric=False)
         aggregations, votes_by = self._aggregations()
-        aggregations, (votes_by,) = affordable(aggregations, len(labels)), affordable([votes_by], len(labels))
+        aggregations = affordable(aggregations, len(labels))
+        (votes_by,) = affordable([votes_by], len(labels))
         if votes_by.fits_weights and self.missing == "drop-members":
             raise ParameterError("missing='drop-members' needs equal votes; use score_weights='equal'")
         self.classes_ = _classes_of(labels)

@@ -199,7 +199,8 @@ class LeftOutEnsemble:
     @cached_property
     def _fits(self) -> list[tuple[MemberFit, float, Array, Array]]:
         """Every member, factorised again at its penalty, with what leaving out each set changes, times its weights."""
-        rows, plan = self.rows, self.ensemble.plan
+        rows = self.rows
+        plan = self.ensemble.plan
         penalties = (self.ensemble.ridge * plan.subset_sizes).tolist()
         if self.parts is None:
             fits = list(factorise_members(rows, plan, np.array(penalties)))

@@ -265,7 +265,8 @@ class RidgeEnsembleRegressor(MultiOutputMixin, RegressorMixin, RidgeEnsembleBase
         features: Features | DiskColumns
         if is_wide(X):
             labels = training_input(self, np.zeros((X.shape[0], 1)), y, reset=True, numeric=True)[1]
-            self.n_features_in_, features = X.shape[1], disk_columns(X)
+            self.n_features_in_ = X.shape[1]
+            features = disk_columns(X)
         elif coef_path is not None:
             raise ParameterError("coef_path= serves wide tables on disk; leave it out: coef_ is in memory")
         elif isinstance(X, MomentBatches) or is_long(X, y):

@@ -318,11 +318,15 @@ def advise(
         found = []
         for trial in trials:
             aggregation = trial.ensemble.aggregation
-            ridge, weights, error = trial.ensemble.ridge, trial.weights, trial.error
+            ridge = trial.ensemble.ridge
+            weights = trial.weights
+            error = trial.error
             if noise.any():  # left-out rows do not show it, and it asks for other ridges and weights
                 own = table.weighted(aggregation)
                 best = last_minimum(own.losses, own.losses)
-                ridge, weights, error = own.ridges[best], own.weights[best], float(own.losses[best])
+                ridge = own.ridges[best]
+                weights = own.weights[best]
+                error = float(own.losses[best])
             # Weights change the error of the same members now; the change to another size is that of their mean.
             factor = error / present if present > 0 else 1.0
             moved = curve._replace(error=curve.error * factor, standard_error=curve.standard_error * factor)

@@ -259,7 +259,8 @@ def default_strategies(n_features: int, n_members: int = 8) -> dict[str, Strateg
     >>> list(default_strategies(100))
     ['one ridge', '8 equal', '8 overlapping']
     """
-    k, found = min(n_members, n_features), dict[str, Strategy]({"one ridge": Equal(1)})
+    k = min(n_members, n_features)
+    found = dict[str, Strategy]({"one ridge": Equal(1)})
     halves = Overlapping((max(1, n_features // 2),) * k)
     return found if k == 1 else found | {f"{k} equal": Equal(k), f"{k} overlapping": halves}
 

@@ -376,7 +376,8 @@ def _transfer(block: LeftOut, ensemble: Ensemble, gamma_n: FloatArray, sizes: Fl
         befores = np.minimum(limits / (rows.n_samples * (1 - 1 / rows.n_units)), RULE.most_group_gamma)
         afters = np.minimum(limits / sizes[:, None, None], RULE.most_group_gamma)
         ratio, other = (1 - befores) * variance_gain(afters)
-        before, after = befores[0], afters[0]
+        before = befores[0]
+        after = afters[0]
         unsure = np.abs(block.pairs * (ratio - other)) / RECTANGLE  # the forecast is one of two limits
     noise = _readout_noise(block.pilot, ensemble, np.linalg.diagonal(after)[:, :k])
     settled = ensemble.aggregation.settle(_moments(block.pilot, block.penalties, block.pairs * ratio, noise))

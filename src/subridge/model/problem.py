@@ -216,7 +216,8 @@ class Problem(Fingerprinted):
         (array([0.707, 0.   ]), 0.707)
         """
         Sigma = dense(within("covariance", covariance, -1e100, 1e100))
-        b, v = within("cross", cross, -1e100, 1e100), non_negative("power", power)
+        b = within("cross", cross, -1e100, 1e100)
+        v = non_negative("power", power)
         if b.ndim not in (1, 2) or len(b) != Sigma.n_features or v.shape != b.shape[1:]:
             raise DataError(
                 f"cross must have shape ({Sigma.n_features},) or ({Sigma.n_features}, C) and power () or (C,), "

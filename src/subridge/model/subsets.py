@@ -258,7 +258,8 @@ class Overlapping(Sized):
     """
 
     def draw(self, n_features: int, seed: RandomState = None) -> SubsetPlan:
-        M, rng = positive_integer("n_features", n_features, MOST_FEATURES), stream(seed)
+        M = positive_integer("n_features", n_features, MOST_FEATURES)
+        rng = stream(seed)
         if max(self.subset_sizes) > M:
             raise SubsetError(f"subset_sizes up to {max(self.subset_sizes)} exceed n_features={M}; shrink the subsets")
         return SubsetPlan.from_indices([np.sort(rng.permutation(M)[:N]) for N in self.subset_sizes], M)
@@ -284,7 +285,8 @@ class Projection(Sized):
     """
 
     def draw(self, n_features: int, seed: RandomState = None) -> SubsetPlan:
-        M, rng = positive_integer("n_features", n_features, MOST_FEATURES), stream(seed)
+        M = positive_integer("n_features", n_features, MOST_FEATURES)
+        rng = stream(seed)
         if sum(self.subset_sizes) * M > MOST_FEATURES:
             raise SubsetError(f"projections of {sum(self.subset_sizes):,} × {M:,} numbers are too large; shrink them")
         return SubsetPlan.from_matrices(rng.standard_normal((N, M)) / np.sqrt(M) for N in self.subset_sizes)
@@ -480,7 +482,8 @@ def _disjoint_plan(shares: FloatArray, n_features: int, rng: np.random.Generator
     >>> _disjoint_plan(np.array([0.5, 0.3, 0.2]), 8, np.random.default_rng(0)).subset_sizes
     array([4, 2, 2])
     """
-    M, k = positive_integer("n_features", n_features, MOST_FEATURES), len(shares)
+    M = positive_integer("n_features", n_features, MOST_FEATURES)
+    k = len(shares)
     if k > M:
         raise SubsetError(f"n_features={M} cannot serve n_members={k}: every member needs a feature; lower n_members")
     wanted = shares / shares.sum() * M

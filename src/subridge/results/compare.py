@@ -93,7 +93,8 @@ def compare(theory: Risk | xarray.DataArray | ArrayLike, experiment: xarray.Data
     outside = int((judged & ~agrees).sum())
     is_precise = standard_error <= _PRECISE * abs(mean) + rounding
     precise = float(is_precise.where(judged).mean()) if bool(judged.any()) else 0.0
-    worst, place = 0.0, {}
+    worst = 0.0
+    place = {}
     if bool(relative.notnull().any()):
         at = relative.isel(relative.fillna(-1.0).argmax(...))
         worst = float(at)

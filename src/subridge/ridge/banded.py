@@ -198,7 +198,9 @@ class Draw:
 
     def at(self, ridge: float, example: Array) -> Solution:
         """The solution at a positive ridge, in the precision of the example."""
-        Q, batches, roots = self.basis, self.spaces.batches, self.spaces.roots
+        Q = self.basis
+        batches = self.spaces.batches
+        roots = self.spaces.roots
         gain = 1 / (self.spectrum + ridge)
         blocks = [_gram(rows.of(Q * gain**0.5)) for rows in batches]
         left_out = like(by_set(batches, map(positive_inverse, blocks), Q * gain), example)

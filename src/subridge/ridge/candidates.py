@@ -44,7 +44,8 @@ def offers(
     >>> [each.name for family in offers(np.ones(6, dtype=bool), [2, 8], [0.0, 0.75]) for each in family]
     ['one ridge', '2 equal', '2 heterogeneous (0.75)', '2 overlapping (0.5 each)']
     """
-    some, others = np.flatnonzero(varying), np.flatnonzero(~varying)
+    some = np.flatnonzero(varying)
+    others = np.flatnonzero(~varying)
     yield [Offer(SINGLE, "single", Equal(1).draw(len(varying), stream(seed)))]
     members = sorted({k for k in n_members if 1 < k <= len(some)})
 
@@ -131,7 +132,8 @@ class Choice(Shown):
         yield "  candidate", "left-out error", "gain", "± s.e.", "seconds"
         scale = self.trials[0].error or 1.0
         for place in sorted(range(len(self.trials)), key=lambda each: self.trials[each].error):
-            each, mark = self.trials[place], "→ " if place == self.taken else "  "
+            each = self.trials[place]
+            mark = "→ " if place == self.taken else "  "
             gains = (f"{each.gain / scale:.1%}", f"{each.standard_error / scale:.1%}") if place else ("–", "")
             yield mark + each.name, f"{each.error:.4g}", *gains, f"{each.seconds:.3f}"
 
@@ -186,18 +188,26 @@ def choose_ensemble(
             f"scoring={scoring!r} judges the aggregate, but ridge_scope='member' chooses by each member's squared "
             "error; use ridge_scope='ensemble' or 'joint'"
         )
-    trials, kept, reference, known = list[Trial](), dict[int, Candidate](), list[Candidate](), dict[bytes, MemberPath]()
-    path, searched, first = np.empty(0) if fixed is None else fixed.reshape(1, -1), None, 0
+    trials = list[Trial]()
+    kept = dict[int, Candidate]()
+    reference = list[Candidate]()
+    known = dict[bytes, MemberPath]()
+    path = np.empty(0) if fixed is None else fixed.reshape(1, -1)
+    searched = None
+    first = 0
     for family in families:
         for offer in family:
-            started, found, noise = time.perf_counter(), list[Candidate](), noise_of(offer.plan.n_members)
+            started = time.perf_counter()
+            found = list[Candidate]()
+            noise = noise_of(offer.plan.n_members)
             if path.size:
                 members = _members(rows, offer, path, noise, known)
             else:
                 path, searched, places = search_ridges(
                     rows, offer.plan, aggregations[0], scope, ridges, noise, offer.row_sets, scoring
                 )
-                first, members = int(places.max()), searched.paths
+                first = int(places.max())
+                members = searched.paths
             for aggregation in aggregations:
                 if offer.plan.n_members == 1 and found and not aggregation.equal_weights:
                     continue  # one member has one weight

@@ -95,9 +95,11 @@ def repeated_rows(rows: TrainingRows) -> SubridgeWarning | None:
     features = select_rows(rows.features, some)
     seen = to_numpy(like(directions, features) @ features / rows.root_weights)  # (8, n)
     order = np.argsort(seen[0])
-    owners, has_copy = rows.owners, np.zeros(n, dtype=bool)
+    owners = rows.owners
+    has_copy = np.zeros(n, dtype=bool)
     for step in (1, 2, 3):
-        one, other = order[:-step], order[step:]
+        one = order[:-step]
+        other = order[step:]
         same = (abs(seen[:, one] - seen[:, other]) < _SAME).all(axis=0) & (owners[one] != owners[other])
         has_copy[one[same]] = has_copy[other[same]] = True
     if has_copy.mean() <= _COPIES:
@@ -141,7 +143,8 @@ def correlated_rows(errors: Array, rows: TrainingRows) -> SubridgeWarning | None
     Neighbours are the nearest rows that were not left out together. Rows that are sorted by their labels are passed
     over: their order is not that of time.
     """
-    sets, targets = rows.left_out, to_numpy(rows.targets)
+    sets = rows.left_out
+    targets = to_numpy(rows.targets)
     steps = np.diff(targets.argmax(axis=0) if len(targets) > 1 else targets[0])
     if rows.n_samples < _LEAST_ROWS or (steps >= 0).all() or (steps <= 0).all():
         return None

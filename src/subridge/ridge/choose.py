@@ -134,7 +134,8 @@ def outcome_of(
     loss of any places. A share of wrong classes goes up and down by single samples, so what decides among equal shares
     must be worse too. `spread` is the variance of the labels.
     """
-    indices, last = np.asarray(places), n_ridges - 1
+    indices = np.asarray(places)
+    last = n_ridges - 1
     here = np.asarray(loss_at(indices))
     outcome: Outcome[Found] = Outcome(found, here[0], None, False)
     ends: tuple[tuple[End, int, int], ...] = (("lower", 0, 1), ("upper", last, -1))
@@ -253,7 +254,10 @@ class Losses:
         above: "Losses | None" = None,
         n_entries: int = 1,
     ) -> None:
-        self.paths, self.rows, self.aggregation, self.above = paths, rows, aggregation, above
+        self.paths = paths
+        self.rows = rows
+        self.aggregation = aggregation
+        self.above = above
         self.offered = np.arange(first, len(paths[0].penalties))
         self.floors = np.full(n_entries, first)
         self.numbers = np.arange(n_entries)
@@ -323,7 +327,8 @@ class Losses:
         as that of m = (tr R²)²/tr R⁴ independent sets, relative to itself by √(2/m). Twice that is added: a member near
         its interpolation threshold has a small m. Scores other than the aggregation's own are taken as they are.
         """
-        judged, caution = self.at(places), np.ones(len(places))
+        judged = self.at(places)
+        caution = np.ones(len(places))
         has_scores = self.aggregation.decides_classes or isinstance(self.aggregation, Scored)
         if self.is_cautious and self.rows.left_out is not None and not has_scores:
             worth = [self.degrees(path, at) for path, at in zip(self.paths, places.T, strict=True)]
@@ -333,7 +338,9 @@ class Losses:
 
 def outputs_at(losses: Losses, places: IntArray, weights: FloatArray | None) -> Array:
     """Left-out outputs of the aggregate at some places, shape (b, C, n), with fitted weights as in `Judged`."""
-    errors, aggregation, targets = losses.errors(places), losses.aggregation, losses.rows.targets
+    errors = losses.errors(places)
+    aggregation = losses.aggregation
+    targets = losses.rows.targets
     xp = namespace_of(targets)
     if not aggregation.is_linear:
         return xp.stack([aggregation.combine(targets - each) for each in errors])
@@ -359,7 +366,8 @@ def squares_at(losses: Losses, places: IntArray) -> FloatArray:
 
     Those of fitted weights are raised so that their mean is the error to expect.
     """
-    rows, judged = losses.rows, losses.at(places)
+    rows = losses.rows
+    judged = losses.at(places)
     if isinstance(rows, MomentRows):  # those of batches, in place of rows
         weights = 1 / places.shape[1] if judged.weights is None else judged.weights[0]
         table = np.broadcast_to(weights, (len(rows.targets), places.shape[1]))
@@ -377,7 +385,8 @@ def paired(squares: FloatArray, others: FloatArray, rows: TrainingRows) -> tuple
 
     Rows that are left out together count as one.
     """
-    apart, N = rows.unit_sums(others - squares), rows.n_units
+    apart = rows.unit_sums(others - squares)
+    N = rows.n_units
     total = apart.sum(axis=1)
     spread = np.maximum((apart**2).sum(axis=1) - total**2 / N, 0.0) * (N / max(N - 1, 1))
     return total / rows.total_weight, np.sqrt(spread) / rows.total_weight
@@ -391,7 +400,8 @@ def choose_ridges(losses: Losses, scope: Scope) -> IntArray:
     common value, which offers every member in turn every ridge while the others stay, until nothing changes. The loss
     never rises; a joint optimum is not guaranteed.
     """
-    k, offered = len(losses.paths), losses.offered
+    k = len(losses.paths)
+    offered = losses.offered
     if scope == "member" and k > 1:
         alone = (losses.among(paths=[path], aggregation=Mean()) for path in losses.paths)
         return np.concatenate([choose_ridges(each, "ensemble") for each in alone], axis=1)
@@ -438,19 +448,22 @@ def search_ridges(
     With `row_sets` members see some rows only. Returns the path (L,), without such ridges if they are not, the losses
     of the members along it, and the place of each member on it, shape (k,).
     """
-    g, judged = rows.centred_targets[0], scored(aggregation, scoring, rows)
+    g = rows.centred_targets[0]
+    judged = scored(aggregation, scoring, rows)
     spread = float((g * g).sum()) / (rows.total_weight * g.shape[0])
     plain = (1 - MATERIAL) * 10.0 ** (_LEAST / 2) * float(rows.column_squares.mean()) if given is None else 0.0
 
     def evaluate(path: FloatArray) -> Outcome[tuple[Losses, IntArray]]:
-        losses, first = Losses(member_paths(rows, plan, path, noise, row_sets), rows, judged), int((path < plain).sum())
+        losses = Losses(member_paths(rows, plan, path, noise, row_sets), rows, judged)
+        first = int((path < plain).sum())
         places = choose_ridges(losses, scope)
         if first and judged is aggregation:
             above = Losses(losses.paths, rows, judged, first)
             others = choose_ridges(above, scope)
             gain, noise_of_gain = paired(squares_at(losses, places), squares_at(above, others), rows)
             if not gain[0] > _SURE_BELOW * noise_of_gain[0]:
-                losses, places = above, others
+                losses = above
+                places = others
         outcome = outcome_of(
             (losses, places[0]), places[0], len(path), spread, lambda at: losses.criterion(at[None, :])[:, 0]
         )

@@ -30,13 +30,15 @@ def fit_temperature(decision: Array, labels: Array, weights: Array) -> float:
     def slope(beta: float) -> float:
         return float((weights * (softmax(decision, beta) * decision).sum(axis=0)).sum()) - observed
 
-    low, high = _LEAST_BETA, 1.0
+    low = _LEAST_BETA
+    high = 1.0
     if slope(low) >= 0:  # the decisions carry no information
         return low
     while slope(high) < 0:
         if high > _LARGEST_BETA:
             return high
-        low, high = high, 2 * high
+        low = high
+        high = 2 * high
     return float(brentq(slope, low, high, xtol=1e-14 * low))
 
 
@@ -85,7 +87,8 @@ class Tally:
     def __init__(
         self, noises: Sequence[float], shape: tuple[int, int, int, int], example: Array, aggregation: Aggregation
     ) -> None:
-        xp, place = namespace_of(example), device_of(example)
+        xp = namespace_of(example)
+        place = device_of(example)
         self.noises = [float(eta) for eta in noises]
         self._quiet = xp.zeros(shape, dtype=example.dtype, device=place)
         self._noisy = xp.zeros_like(self._quiet) if any(self.noises) else None

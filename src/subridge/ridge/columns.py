@@ -148,7 +148,8 @@ class ColumnRows(TrainingRows):
         """Sum the kernels of members that see more columns than there are rows, before they are factorised."""
         if not plan.selects_features:
             raise DataError("members of a table on disk select columns; projections need X in memory")
-        wide, n = [A for A in plan.measurements if len(A) >= self.room], self.n_samples
+        wide = [A for A in plan.measurements if len(A) >= self.room]
+        n = self.n_samples
         needed = 8 * n**2 * (len(wide) + _MATRICES)
         refuse_beyond_memory(f"a fit of {counted(len(wide), 'member')} to {n:,} rows", needed, "take fewer of both")
         self.kernels.clear()
@@ -169,7 +170,9 @@ def column_rows(
 ) -> ColumnRows:
     """Training rows of a wide table on disk; a first pass finds the means and mean squares of the columns."""
     n, M = X.shape
-    means, squares, columns = np.empty(M), np.empty(M), replace(X, n_targets=len(targets))
+    means = np.empty(M)
+    squares = np.empty(M)
+    columns = replace(X, n_targets=len(targets))
     for part, values in columns.blocks():
         rows = training_rows(values, targets, weights, fit_intercept)
         means[part], squares[part] = rows.feature_means, rows.column_squares

@@ -88,7 +88,9 @@ def cheapest_split(n_samples: tuple[int, ...], n_features: int, n_ridges: int) -
     Segments begin at no more than `_PLACES` places, evenly among the sizes, so that planning takes the same time for
     any number of them.
     """
-    n, N, steps = len(n_samples), n_features, min(len(n_samples), _PLACES)
+    n = len(n_samples)
+    N = n_features
+    steps = min(len(n_samples), _PLACES)
     places = [n * step // steps for step in range(steps + 1)]
     tails = {n: (0.0, n)}  # costs from a place on, and where the first segment stops
     for at, start in reversed([*enumerate(places[:-1], 1)]):
@@ -105,13 +107,15 @@ def cheapest_split(n_samples: tuple[int, ...], n_features: int, n_ridges: int) -
 
 def dual_cost(n_samples: Sequence[int], n_features: int, n_ridges: int, n_dual: int) -> float:
     """Operations of the first `n_dual` sizes solved dually; a solve counts twice, for its rate."""
-    N, d = n_features, (n_samples[n_dual - 1] if n_dual else 0)
+    N = n_features
+    d = n_samples[n_dual - 1] if n_dual else 0
     return d * d * N + n_ridges * (factor_cost(d) + 2 * n_dual * d * (d + N))
 
 
 def segment_cost(n_samples: Sequence[int], n_features: int, start: int, stop: int) -> float:
     """Operations of one ridge on a segment: its anchor, and the sizes that lean on it; whitening counts twice."""
-    N, m = n_features, n_samples[stop - 1] - n_samples[start]
+    N = n_features
+    m = n_samples[stop - 1] - n_samples[start]
     solves = 2 * (stop - start - 1) * (m * m + m * N + N * N)
     further = m * N * (2 * N + m) + factor_cost(m) + solves
     return factor_cost(N) + 4 * N * N + further
@@ -139,12 +143,14 @@ def weights_along_curve(
     ``z = L⁻¹ t`` serves all P, and ``L⁻ᵀ`` applied to z masked to its first P entries gives every dual solution. If the
     N × N side is cheaper or more accurate it is used instead.
     """
-    sizes, (B, _, N) = tuple(int(P) for P in n_samples), F.shape
+    sizes = tuple(int(P) for P in n_samples)
+    B, _, N = F.shape
     weights = _zeros(F, B, len(ridges), len(sizes), targets.shape[1], N)
     ordinary, n_dual, segments = plan_curve(sizes, N, ridges, scale=scale, dtype=dtype_name(F))
     kept = [ridges[place] for place in ordinary]
     for trial in [slice(b, b + 1) for b in range(B)] if is_numpy(F) else [slice(None)]:
-        rows, labels = F[trial, ...], targets[trial, ...]
+        rows = F[trial, ...]
+        labels = targets[trial, ...]
         for place, ridge in enumerate(ridges):
             if place not in ordinary:
                 weights[trial, place, ...] = refined_curve(rows, labels, sizes, np.full(rows.shape[0], N), ridge)
@@ -165,7 +171,9 @@ def solve_curve(
     weights of the other sizes are ``R⁻ᵀ (a + V (I + Vᵀ V)⁻¹ (t - Vᵀ a))``, and every prefix of B has the leading block
     of the factor of ``I + Vᵀ V``.
     """
-    xp, (B, _, N), n_rhs = namespace_of(F), F.shape, targets.shape[1]
+    xp = namespace_of(F)
+    B, _, N = F.shape
+    n_rhs = targets.shape[1]
     weights = _zeros(F, B, len(ridges), len(sizes), n_rhs, N)
     # Ridges that are solved at once.
     together = [slice(l, l + 1) for l in range(len(ridges))] if is_numpy(F) else [slice(None)]
@@ -183,7 +191,8 @@ def solve_curve(
         moments = _zeros(F, B, n_rhs, N)
     start = 0
     for anchor, stop in segments:
-        here, last = sizes[anchor], sizes[stop - 1]
+        here = sizes[anchor]
+        last = sizes[stop - 1]
         _add_gram(F[:, start:here, :].mT, G)
         moments = moments + batched_product(targets[:, :, start:here], F[:, start:here, :])
         start = here
@@ -222,7 +231,8 @@ def _masked_back_solve(lower: "BlockedFactor | _LapackFactor", z: Array, sizes: 
 
 def _shifted(gram: Array, ridges: Sequence[float]) -> Array:
     """``gram + λ I`` for every ridge, shape (B · n_ridges, n, n), in fresh memory."""
-    xp, n = namespace_of(gram), gram.shape[-1]
+    xp = namespace_of(gram)
+    n = gram.shape[-1]
     copies = xp.repeat(gram, len(ridges), axis=0)
     diagonals = xp.reshape(copies, (gram.shape[0], len(ridges), n * n))[..., :: n + 1]
     diagonals += like(np.asarray(ridges), gram)[:, None]
@@ -306,7 +316,9 @@ def refined_curve(
     these N_g. Targets have shape (G, n_rhs, P_max); sizes ascend strictly. Every training-set size takes the members
     that it exceeds on the primal side, the others on the dual side. What does not settle is solved orthogonally.
     """
-    xp, (G, _, N), sizes = namespace_of(F), F.shape, [int(P) for P in n_samples]
+    xp = namespace_of(F)
+    G, _, N = F.shape
+    sizes = [int(P) for P in n_samples]
     weights = _zeros(F, G, len(sizes), targets.shape[1], N)
     largest = max((P for P in sizes if member_sizes[-1] >= P), default=0)
     kernel = _zeros(F, G, largest, largest) + ridge * eye_like(F, largest)
@@ -327,8 +339,10 @@ def refined_curve(
                 left += [(part.start + g, place) for g in np.flatnonzero(~settled).tolist()]
 
     def solve(which: tuple[int, int]) -> FloatArray:
-        g, P = which[0], sizes[which[1]]
-        own, labels = F[g, :P, : member_sizes[g]], targets[g, :, :P]
+        g = which[0]
+        P = sizes[which[1]]
+        own = F[g, :P, : member_sizes[g]]
+        labels = targets[g, :, :P]
         return orthogonal_solution(to_numpy(own), to_numpy(labels), ridge)
 
     if not left:
@@ -356,7 +370,8 @@ def _refined(rows: Array, labels: Array, matrices: Array, ridge: float, is_prima
         gradient = (batched_product(rest, rows) if is_primal else rest) - ridge * u
         change = lower.solve_transposed(lower.solve_forward(gradient))
         step = change if is_primal else batched_product(change, rows)
-        u, w = u + change, w + step
+        u = u + change
+        w = w + step
     moved, whole = (to_numpy((each * each).sum(axis=(1, 2))) ** 0.5 for each in (step, w))
     # Labels that are all zero have weights of zero, which is settled; NaN is not.
     return w, np.asarray(moved <= _SETTLED[dtype_name(w)] * whole)

@@ -52,7 +52,8 @@ class Units:
 
     def see(self, path: MemberPath, places: IntArray) -> None:
         """Compute what is not known yet of the left-out errors of a member at some places."""
-        targets, b = path.rows.targets, len(self.numbers)
+        targets = path.rows.targets
+        b = len(self.numbers)
         lines, table = self._tables.get(path, (np.full(len(path.penalties), -1), targets[None, ...][:0, ...]))
         new = places[lines[places] < 0]
         if len(new):
@@ -143,7 +144,8 @@ class Candidate:
     @property
     def ensemble(self) -> Ensemble:
         """Its subsets, ridges and aggregation."""
-        k, sets = len(self.places), self.offer.row_sets
+        k = len(self.places)
+        sets = self.offer.row_sets
         columns = self.ridges.reshape(len(self.ridges), -1)
         own = columns[self.places, np.arange(k) % columns.shape[1]]
         # Rows that members see and share are counted as features are.
@@ -153,7 +155,8 @@ class Candidate:
     @property
     def weights(self) -> FloatArray:
         """Of the members, shape (k,) or (C, k)."""
-        weights, k = self.losses.at(self.places[None, :]).weights, len(self.places)
+        weights = self.losses.at(self.places[None, :]).weights
+        k = len(self.places)
         return np.full(k, 1 / k) if weights is None else weights[0]
 
     @property
@@ -198,8 +201,10 @@ def judge(pool: Sequence[Candidate], taken: int = 0) -> tuple[Array, float]:
 
     Candidates that are far from being taken need not be in the pool. The first is the simplest.
     """
-    chosen, rows = pool[taken], pool[0].losses.rows
-    places, n_units = chosen.places[None, :], rows.n_units
+    chosen = pool[taken]
+    rows = pool[0].losses.rows
+    places = chosen.places[None, :]
+    n_units = rows.n_units
     weights = chosen.losses.at(places).weights
     outputs = outputs_at(chosen.losses, places, weights)[0, ...]
     apparent = _error(outputs, chosen.losses)
@@ -235,7 +240,8 @@ def judge(pool: Sequence[Candidate], taken: int = 0) -> tuple[Array, float]:
 
 def _again(candidate: Candidate, units: Units) -> tuple[IntArray, FloatArray | None, FloatArray]:
     """A candidate chosen again without each of b units: places (b, k), weights as in `Judged`, squares (b, n)."""
-    plain, b = candidate.chooser, len(units.numbers)
+    plain = candidate.chooser
+    b = len(units.numbers)
     first = np.full(b, plain.offered[0])
     if plain.above is not None and plain.above not in units.floors:
         above = PairLosses(plain.above, units, np.full(b, plain.above.offered[0]), first)

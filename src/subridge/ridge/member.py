@@ -199,7 +199,8 @@ class MemberFit:
         Penalties have shape (L,), or (L, C) if each target has its own. `projected` are ``gᵀQ``, shape (C, ρ), if they
         are known.
         """
-        d, L = self.spectrum, len(penalties)
+        d = self.spectrum
+        L = len(penalties)
         A = targets @ self.left.T if projected is None else projected
         C, rank = A.shape
         solved = (A / (d + like(penalties.reshape(L, -1, 1), d))).reshape((L * C, rank))
@@ -227,7 +228,9 @@ class MemberFit:
         array([[[-6. , -3. ,  4.5]]])
         """
         if sets is not None:
-            parts, off, total = [], np.zeros(()), np.zeros(())
+            parts = []
+            off = np.zeros(())
+            total = np.zeros(())
             for batch, part, moved in self.set_errors(penalties, targets, sets, doubted):
                 parts.append(batch.answers(part))
                 off = off + moved**2
@@ -253,7 +256,8 @@ class MemberFit:
         noise = hidden = self.slack_noise
         rest = targets - fits[-1]
         slack = 1 - u**2 - sums[-1]
-        fits, sums = fits[:-1], sums[:-1]
+        fits = fits[:-1]
+        sums = sums[:-1]
         if self.sharpness is not None:
             rest, slack = orthogonal_again(Qt, u, rest, slack)
             noise = self.sharpness**2
@@ -281,7 +285,8 @@ class MemberFit:
 
         Row i itself keeps its plain left-out error; rows of set i, and of sets that overlap with it, have none: zero.
         """
-        d, xp = self.spectrum, namespace_of(targets)
+        d = self.spectrum
+        xp = namespace_of(targets)
         p = np.maximum(penalties, _LEAST_PAIR_PENALTY * float(d[-1:].sum()))
         weights = self.residual_weights(p)
         if sets is not None:
@@ -311,7 +316,8 @@ class MemberFit:
 
     def _pairs_of_sets(self, weights: Array, targets: Array, left_out: IntArray, sets: LeftOutSets) -> Array:
         """``e_s = R'_ss⁻¹ r'_s`` for every set s, with R' and r' = R'g those of the rows without set i."""
-        xp, Ut = namespace_of(targets), self.directions
+        xp = namespace_of(targets)
+        Ut = self.directions
         identity = 0.0 if self.spans_samples else 1.0
         residuals = targets * identity + (targets @ Ut.T * weights) @ Ut
         blocks = []
@@ -352,7 +358,9 @@ class MemberFit:
         """
         shares = self.uncertainty(penalties)
         sizes = np.linalg.norm(to_numpy(targets), axis=1)
-        xp, d, u = namespace_of(targets), self.spectrum, self.rows.intercept_direction
+        xp = namespace_of(targets)
+        d = self.spectrum
+        u = self.rows.intercept_direction
         # Rounding mixes directions of tiny variance with the intercept's, whose variance is zero.
         Qt = self.left - (self.left @ u)[:, None] * u
         A = targets @ Qt.T
@@ -389,7 +397,8 @@ class MemberFit:
         that spans the samples, and of Bg, shape (L, G, m, C).
         """
         U, a, b = block
-        xp, spans = namespace_of(U), self.spans_samples
+        xp = namespace_of(U)
+        spans = self.spans_samples
         Ut, (G, m, width) = U.mT, U.shape
         factors = [1.0] * len(penalties) if spans else penalties.tolist()
         by_directions = m > width
@@ -431,7 +440,9 @@ class MemberFit:
         reach = self.rows.root_weights * (self.rows.fit_intercept / self.rows.total_weight)
         if sets is None:
             return errors, errors * reach
-        xp, pulls, shifts = namespace_of(targets), [], []
+        xp = namespace_of(targets)
+        pulls = []
+        shifts = []
         for batch, found, _ in self.set_errors(np.array([penalty]), targets, sets, doubted=False):
             pulls.append((batch.of(self.left) * found[0, :, None, :, :]).sum(axis=-1))
             shifts.append((batch.of(reach) * found[0]).sum(axis=-1))
@@ -453,14 +464,16 @@ class MemberFit:
             return scores @ pulls
         left = self.left
         if chosen is not None:
-            left, pulls = take_last(left, chosen), take_last(pulls, chosen)
+            left = take_last(left, chosen)
+            pulls = take_last(pulls, chosen)
         # The smaller factor is scaled.
         return (scores @ (left * pulls))[None] if len(pulls) == 1 else (scores @ left) * pulls[:, None, :]
 
 
 def _filtered(A: Array, gains: Array, Qt: Array) -> Array:
     """``A diag(gain) Qᵀ`` for each row of gains, in one product: (C, ρ), (L, ρ) and (ρ, n) to (L, C, n)."""
-    L, (C, rank) = len(gains), A.shape
+    L = len(gains)
+    C, rank = A.shape
     return ((gains[:, None, :] * A).reshape((L * C, rank)) @ Qt).reshape((L, C, Qt.shape[1]))
 
 
@@ -492,7 +505,8 @@ def factorise(
     """
     A = plan.measurements[r]
     design = rows.design(A)
-    N, room = len(A), rows.room
+    N = len(A)
+    room = rows.room
     by_features = room > N
     rank = min(N, room)
     if not by_features:
@@ -511,7 +525,8 @@ def factorise(
         return factorise_carefully(rows, A)
     small = int((d[:rank] <= EPS * max(rows.n_samples, N) * max(top, 0.0)).sum())  # d ascends
     dropped = max(float(d[small - 1]), 0.0) + 4 * EPS * top if small else 0.0
-    d, vectors = d[small:rank], vectors[:, small:rank]
+    d = d[small:rank]
+    vectors = vectors[:, small:rank]
     if not by_features:
         return MemberFit(rows, A, vectors.T, d, None, _ORTHONORMAL_NOISE, None, dropped)
     condition = top / float(d[0]) if len(d) else 1.0
@@ -533,7 +548,9 @@ def movement(fit: MemberFit, errors_of: Callable[[MemberFit], FloatArray]) -> Fl
 
     Rows are moved within their rounding, and decomposed and judged again.
     """
-    errors, Ft, moved = errors_of(fit), to_numpy(fit.design.dense()), []
+    errors = errors_of(fit)
+    Ft = to_numpy(fit.design.dense())
+    moved = []
     for seed in range(_PERTURBED):
         rows = replace(fit.rows, features=like(perturbed(Ft, seed), fit.left))
         moved.append(errors_of(factorise_carefully(rows, np.arange(len(Ft)))) - errors)
@@ -549,7 +566,9 @@ def largest_ratio(off: FloatArray, total: FloatArray) -> float:
 
 def doubt_of_rows(fit: MemberFit, targets: Array, penalties: FloatArray, found: LeftOut) -> float:
     """Estimate of the relative rounding error of left-out errors, at the least penalty, where it is largest."""
-    at, rank, alone = penalties.argmin(), len(fit.spectrum), found.alone
+    at = penalties.argmin()
+    rank = len(fit.spectrum)
+    alone = found.alone
     p = penalties[[at]]
     uncertain = float(fit.uncertainty(p)[0])
     gaps = to_numpy(found.diagonals[at])
@@ -576,7 +595,8 @@ def refit_without(
     Rows are centred anew from the rows as they were given: rows that were centred with the set have rounding that may
     be all there is without.
     """
-    rows, X = fit.rows, fit.given_columns()
+    rows = fit.rows
+    X = fit.given_columns()
     roots = to_numpy(rows.root_weights)
     rest = np.setdiff1d(np.arange(rows.n_samples), index)
     largest: FloatArray | float = 0.0
@@ -648,7 +668,8 @@ def residual_pair_traces(fits: Sequence[MemberFit], penalties: FloatArray) -> Fl
            [2., 4.]])
     """
     T, k = penalties.shape
-    traces, n = np.empty((T, k, k)), fits[0].rows.n_samples
+    traces = np.empty((T, k, k))
+    n = fits[0].rows.n_samples
     weights = [to_numpy(fit.residual_weights(p)) for fit, p in zip(fits, penalties.T, strict=True)]
     units = [to_numpy(fit.directions) for fit in fits]
     ones = [float(not fit.spans_samples) for fit in fits]  # R has the identity unless the member spans the samples
@@ -735,7 +756,8 @@ class MemberPath:
 
         Entry j is ``y_j - f_r^(-ij)(x_j)``.
         """
-        fit, p = self._fit, self.penalties[places]
+        fit = self._fit
+        p = self.penalties[places]
         return self._unweighted(fit.pair_errors(p, self._targets, left_out, fit.rows.left_out))
 
     @property
@@ -748,17 +770,21 @@ class MemberPath:
 
         Without the rows s, R is ``R - V R_ss⁻¹ Vᵀ`` with V = R_s, and its square ``R² + Y W Yᵀ`` with Y = (V, RV).
         """
-        fit, rows, found = self._fit, self._fit.rows, np.empty((len(self.penalties), len(units)))
+        fit = self._fit
+        rows = self._fit.rows
+        found = np.empty((len(self.penalties), len(units)))
         assert rows.left_out is not None  # a choice by single rows does not ask
         sets = rows.left_out.rows_of_sets
         sizes = np.array([len(sets[unit]) for unit in units])
-        Z, U = _shared_by_sets(rows), to_numpy(fit.directions).T
+        Z = _shared_by_sets(rows)
+        U = to_numpy(fit.directions).T
         between = Z @ U
         identity = float(not fit.spans_samples)
         shared = identity * Z.T
         for place, (R, w) in enumerate(zip(*_of_sets(fit, self.penalties), strict=True)):
             square = R @ R
-            second, fourth = np.trace(square), (square * square).sum()
+            second = np.trace(square)
+            fourth = (square * square).sum()
             across = shared + (U * w) @ between.T  # (n, S)
             for size in np.unique(sizes):
                 index = np.stack([sets[unit] for unit in units[sizes == size]])
@@ -853,7 +879,8 @@ def _shared_by_sets(rows: TrainingRows) -> FloatArray:
     sets = rows.left_out
     assert sets is not None
     chosen = sets.apart[:: -(-len(sets.apart) // _MOST_SETS)]
-    found, roots = np.zeros((len(chosen), rows.n_samples)), to_numpy(rows.root_weights)
+    found = np.zeros((len(chosen), rows.n_samples))
+    roots = to_numpy(rows.root_weights)
     for line, unit in zip(found, chosen, strict=True):
         own = sets.rows_of_sets[unit]
         line[own] = roots[own] / np.linalg.norm(roots[own])
@@ -867,7 +894,8 @@ def independent_samples(fit: MemberFit, penalties: FloatArray, degrees: FloatArr
     that are left out, are worth n (1 - 2/m). Zero if few rows determine the member, as with rare columns: their
     left-out errors carry no information. `degrees` are m at each ridge.
     """
-    rows, d = fit.rows, to_numpy(fit.spectrum)
+    rows = fit.rows
+    d = to_numpy(fit.spectrum)
     leverages = (d / (d + penalties.min())) @ to_numpy(fit.left) ** 2  # q, worth (Σq)²/Σq² equal ones
     is_rare = leverages.sum() ** 2 < min(_FEW_ROWS, len(leverages) / 6) * (leverages**2).sum()
     if rows.knows_leverages and len(d) and is_rare:

@@ -63,7 +63,9 @@ def fit_members(X: ArrayLike, y: ArrayLike, ensemble: Ensemble, *, noise: ArrayL
     [array([1.]), array([2.828, 4.243])]
     """
     of_kind("ensemble", ensemble, Ensemble)
-    data, labels, plan = finite_array("X", X), finite_array("y", y), ensemble.plan
+    data = finite_array("X", X)
+    labels = finite_array("y", y)
+    plan = ensemble.plan
     if data.ndim != 2 or data.shape[1] != plan.n_features:
         raise DataError(f"X must have shape (n_samples, {plan.n_features}) to fit the plan, got {data.shape}")
     if labels.ndim not in (1, 2) or len(labels) != len(data):
@@ -125,7 +127,9 @@ def risk_of_weights(problem: Problem, ensemble: Ensemble, weights: Sequence[Floa
     """
     of_kind("problem", problem, Problem)
     of_kind("ensemble", ensemble, Ensemble)
-    plan, M, weights = ensemble.plan, problem.n_features, items_of("weights", weights)
+    plan = ensemble.plan
+    M = problem.n_features
+    weights = items_of("weights", weights)
     if plan.n_features != M:
         raise ParameterError(
             f"the ensemble's plan is for {counted(plan.n_features, 'feature')} but the problem has {M}"

@@ -41,7 +41,9 @@ def decompose_carefully(
     N, n = Ft.shape
     norms = np.linalg.norm(Ft, axis=1)
     live = np.flatnonzero(norms > 0)
-    F, norms, size = Ft[live].T, norms[live], max(n, len(live))
+    F = Ft[live].T
+    norms = norms[live]
+    size = max(n, len(live))
     if not len(norms) or not room:
         return np.zeros((0, n)), np.zeros(0), np.zeros((0, N)), EPS, 0.0
     scaled = np.linalg.svd(F / norms, compute_uv=False)
@@ -90,7 +92,9 @@ def orthogonal_again(Qt: Array, u: Array, rest: Array, slack: Array) -> tuple[Ar
     rows[C + np.arange(len(high)), high] = 1.0
     for _ in range(2):
         rows = rows - (rows @ Q.T) @ Q
-    labels, units, diagonal = rows[:C], rows[C:], to_numpy(slack).copy()
+    labels = rows[:C]
+    units = rows[C:]
+    diagonal = to_numpy(slack).copy()
     diagonal[high] = (units**2).sum(axis=1)
     labels[:, high] = labels @ units.T
     return like(labels, rest), like(diagonal, slack)
@@ -129,7 +133,8 @@ def product_of_residues(A: IntArray, B: IntArray) -> IntArray:
 
 def rank_of_residues(residues: IntArray) -> int:
     """The rank of a matrix modulo the prime, by elimination: as many steps as the rank, each over the whole matrix."""
-    A, rank = residues.copy(), 0
+    A = residues.copy()
+    rank = 0
     for j in range(A.shape[1]):
         pivots = np.flatnonzero(A[rank:, j])
         if pivots.size:

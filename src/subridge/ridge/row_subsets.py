@@ -43,7 +43,9 @@ class PartialPath(MemberPath):
         fit = factorise(own, plan, r, float(penalties.min()))
         super().__init__(fit, penalties, None if noise is None else take_last(noise, seen))
         others = np.setdiff1d(np.arange(rows.n_samples), seen)
-        self.rows, self._seen, self._others = rows, seen, others
+        self.rows = rows
+        self._seen = seen
+        self._others = others
         self._order = np.argsort(np.concatenate([seen, others]))
         self._new = new_rows(_given(rows, others), plan.measurements[r], own.feature_means)
 
@@ -55,13 +57,15 @@ class PartialPath(MemberPath):
         return take_last(namespace_of(own).concat([own, others], axis=-1), self._order)
 
     def pair_errors(self, places: IntArray, left_out: IntArray) -> Array:
-        xp, fit = namespace_of(self._new), self._fit
+        xp = namespace_of(self._new)
+        fit = self._fit
         touched = np.flatnonzero(np.isin(left_out, self._seen))
         seen = np.searchsorted(self._seen, left_out[touched])
         inside = super().pair_errors(places, seen)
         found = []
         for place, pairs in zip(places.tolist(), inside, strict=True):
-            plain, p = self.errors(place), float(self.penalties[place])
+            plain = self.errors(place)
+            p = float(self.penalties[place])
             own = super().errors(place) - (0.0 if self._noise is None else self._noise)
             pulls, shifts = fit.pulls(p, self._targets, own * fit.rows.root_weights, None)
             changes = fit.output_changes(fit.scores(self._new, p), pulls, seen) + take_last(shifts, seen)[:, None, :]

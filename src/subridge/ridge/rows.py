@@ -88,7 +88,8 @@ class LeftOutSets:
         """
         if self.is_partition:
             return np.arange(self.n_sets)
-        kept, last = list[int](), -1
+        kept = list[int]()
+        last = -1
         for number, rows in sorted(enumerate(self.rows_of_sets), key=lambda each: each[1][0]):
             if rows[0] > last:
                 kept.append(number)
@@ -337,7 +338,8 @@ class TrainingRows:
         centred = targets
         for _ in range(2 * self.fit_intercept):  # the second mean removes what rounding left of a large offset
             again = centred @ self.weights / self.total_weight
-            centred, means = centred - again[:, None], means + again
+            centred = centred - again[:, None]
+            means = means + again
         return centred * self.root_weights, means
 
     @cached_property
@@ -348,7 +350,8 @@ class TrainingRows:
     @cached_property
     def column_squares(self) -> FloatArray:
         """``Σ w (x - x̄)²/n`` of every feature, 0 if it is no more than the rounding of a constant; shape (M,)."""
-        means, n = to_numpy(self.feature_means), self.n_samples
+        means = to_numpy(self.feature_means)
+        n = self.n_samples
         X = self.features
         with np.errstate(over="ignore"):  # numbers that are too large are refused by the checks of rows
             if is_sparse(X):
@@ -361,7 +364,10 @@ class TrainingRows:
 
     def design(self, measurement: IntArray) -> Design:
         """What a member sees: some of the features, by number, or their products with a matrix of shape (N_r, M)."""
-        X, A, means, roots = self.features, measurement, self.feature_means, self.root_weights
+        X = self.features
+        A = measurement
+        means = self.feature_means
+        roots = self.root_weights
         if not is_sparse(X):
             return Design(select_rows(X, A) if A.ndim == 1 else like(A, X) @ X, means, roots)
         if A.ndim == 1:

@@ -99,7 +99,8 @@ def make_classification(
     **settings: Any,
 ) -> ClassificationExperiment:
     """Turn the arguments of `simulate_classification` into an experiment; `settings` are further fields of it."""
-    X, X_test = _matrix("X", data[0]), _matrix("X_test", data[2])
+    X = _matrix("X", data[0])
+    X_test = _matrix("X_test", data[2])
     require(X.shape[1] == X_test.shape[1], f"X_test has {X_test.shape[1]} features but X has {X.shape[1]}")
     classes, labels = np.unique(_labels("y", data[1], X), return_inverse=True)
     y_test = _labels("y_test", data[3], X_test)

@@ -139,7 +139,8 @@ def simulate(
 
 def _curves(e: GaussianExperiment) -> xarray.Dataset:
     """Names, dimensions and coordinates of what `simulate` returns."""
-    drawn, sizes = "once", e.plan_of(0).subset_sizes.tolist()
+    drawn = "once"
+    sizes = e.plan_of(0).subset_sizes.tolist()
     if "subsets" in e.redraw:
         drawn = "every trial"
         sizes = np.unique(np.concatenate([e.plan_of(trial).subset_sizes for trial in range(e.n_trials)])).tolist()

@@ -177,7 +177,9 @@ def _training_errors(batch: Batch, predictors: Array, noises: Array, sizes: tupl
 
     `predictors` has one more axis of length M, and `noises`, the weights of members times their η, one of length k.
     """
-    xp, (B, L, _, E, M), errors = namespace_of(predictors), predictors.shape, []
+    xp = namespace_of(predictors)
+    B, L, _, E, M = predictors.shape
+    errors = []
     for s, P in enumerate(sizes):
         rows = xp.reshape(predictors[:, :, s, ...], (B, L * E, M))
         residuals = batch.labels[:, None, :P] - batched_product(rows, batch.features[:, :P, :].mT)
@@ -196,7 +198,8 @@ def _weights_of_trial(
     Left-out samples do not show the readout noise that members have when they predict, so it is added.
     """
     plan = batch.plans[b if len(batch.plans) > 1 else 0]
-    features, labels = to_numpy(batch.features[b]), to_numpy(batch.labels[b])
+    features = to_numpy(batch.features[b])
+    labels = to_numpy(batch.labels[b])
     weights = np.empty((len(experiment.ridge_table), len(sizes), len(experiment.noise_table), plan.n_members))
     for s, P in enumerate(sizes):
         rows = training_rows(features[:P], labels[None, :P], None, False)

@@ -40,7 +40,8 @@ def _wrong_shares(
     e: ClassificationExperiment, tables: list[Array], trials: IntArray, place: int, member_bytes: int
 ) -> FloatArray:
     """Shares of wrong classes of one ensemble per trial, shape (B, n_ridges, n_noises, n_sizes)."""
-    test, noises = tables[1], e.readout_noises.tolist()
+    test = tables[1]
+    noises = e.readout_noises.tolist()
     xp = namespace_of(test)
     shape = (len(trials), len(e.n_samples), len(e.classes), len(e.test_labels))
     tallies = [[Tally(noises, shape, test, e.aggregation) for _ in range(e.test_draws)] for _ in e.ridges]
@@ -83,7 +84,8 @@ def _vote(
 ) -> None:
     """Train members at every ridge and size, score the test samples, and count the votes."""
     features, test, labels = tables
-    xp, places = namespace_of(test), np.array([place for _, place, _, _ in members])
+    xp = namespace_of(test)
+    places = np.array([place for _, place, _, _ in members])
     rows = orders[places]
     sizes = np.array([len(own) for *_, own in members])
     # Columns of equal length, and factors 1/√N_r that are zero where a column only pads.

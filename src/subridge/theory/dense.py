@@ -66,7 +66,8 @@ def dense_tables(problem: Problem, plan: SubsetPlan, *, accurate: bool, rank: in
     Ob = [O.apply(member.weights) for member in built]
     pairs = {}
     for r, s in combinations_with_replacement(range(plan.n_members), 2):
-        R, T = built[r], built[s]
+        R = built[r]
+        T = built[s]
         same = R is T
         forms = forms_of_same(R.table)
         if not same:

@@ -57,7 +57,8 @@ class Landscape:
         """E_g at κ̄ (n, k), infinite where rounding left the branch, and its derivative along `direction`, (n,) each."""
         moved = kappa_bar + 1j * STEP * direction
         bias, gamma, c, alike = self.forms(moved, rows)
-        z2, power = self.grid.zeta[rows, None, None] ** 2, self.power[rows]
+        z2 = self.grid.zeta[rows, None, None] ** 2
+        power = self.power[rows]
         eta2 = np.eye(kappa_bar.shape[1]) * self.grid.eta[rows, :, None] ** 2
         pairs, both = (bias + gamma * z2 + eta2) / (1.0 - gamma), outer(c)  # eq. 9 (GeneralErr)
         if self.on_test is not None:
@@ -109,7 +110,8 @@ def general_landscape(
         c = np.column_stack([phi @ member.squares for (phi, _), member in zip(shares, tables.members, strict=True)])
         found = np.zeros((3, len(rows), k, k), dtype=kappa_bar.dtype)
         for (r, s), pair in tables.pairs.items():
-            (phi_r, psi_r), (phi_s, psi_s) = shares[r], shares[s]
+            phi_r, psi_r = shares[r]
+            phi_s, psi_s = shares[s]
             bias, gamma, D = found[:, :, r, s]
             bias += pair.left_over + psi_r @ pair.left_over_r + psi_s @ pair.left_over_s + pair.cross(psi_r, psi_s)
             gamma += pair.trace(phi_r, phi_s) * shared[r, s] / samples[rows]
@@ -150,7 +152,9 @@ def equicorrelated_landscape(
 
     `failing` is the probability that a feature fails at test time; the target is then not aligned.
     """
-    alpha, d, shared = grid.alpha[:, None] * grid.seen, grid.a[:, None] / grid.own, row_factors(grid.rows)
+    alpha = grid.alpha[:, None] * grid.seen
+    d = grid.a[:, None] / grid.own
+    shared = row_factors(grid.rows)
     lowest = d * (np.sqrt(grid.own / alpha) - 1.0)
 
     def ridge(kappa_bar: ComplexArray, rows: IntArray | slice) -> ComplexArray:
@@ -162,9 +166,11 @@ def equicorrelated_landscape(
         return bulk_of_members(grid.take(rows)._replace(lam=np.maximum(lam, least[rows])))[1]
 
     def forms(kappa_bar: ComplexArray, rows: IntArray) -> tuple[ComplexArray, ...]:
-        here, d_here = grid.take(rows), d[rows]
+        here = grid.take(rows)
+        d_here = d[rows]
         b, a, omega2, rho2 = (x[:, None, None] for x in (here.b, here.a, here.omega2, here.rho2))
-        sigma, free = d_here / (kappa_bar + d_here), kappa_bar / (kappa_bar + d_here)
+        sigma = d_here / (kappa_bar + d_here)
+        free = kappa_bar / (kappa_bar + d_here)
         nu = *of_pairs(here.own), here.nu
         gamma = here.nu * outer(sigma) * shared[rows] / here.alpha[:, None, None]
         gain = b**2 / a
@@ -182,5 +188,6 @@ def equicorrelated_landscape(
         weights = products * ((here.a + here.spike) / here.a)[:, None, None]  # of a target that is not aligned
         return dead_errors(failing, pairs, readout(here), weights, here.b, here.b[:, None] - c)
 
-    power, test = np.where(grid.rho2 > 0, np.inf, grid.b), on_test if failing else None
+    power = np.where(grid.rho2 > 0, np.inf, grid.b)
+    test = on_test if failing else None
     return Landscape(grid, aggregation, grid.b, power, lowest, d, ridge, inverse, forms, test)

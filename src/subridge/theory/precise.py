@@ -109,12 +109,14 @@ def _proposition_one(problem: Any, ensemble: Ensemble, alpha: Any, lam: Any) -> 
     S = _exact(problem.signal_covariance.dense())
     w = _exact(problem.teacher_weights)
     total = S + _exact(problem.noise_covariance.dense())
-    A, R = [], []
+    A = []
+    R = []
     for r, given in enumerate(ensemble.plan.measurements):
         A.append(_exact(np.eye(M)[given] if given.ndim == 1 else given) / mpmath.sqrt(mpmath.mpf(len(given)) / M))
         d, U = (np.array(part.tolist()) for part in mpmath.eigsy(mpmath.matrix((A[r] @ total @ A[r].T).tolist())))
         kept = d[:, 0] > max(d[:, 0]) * mpmath.mpf(10) ** (8 - mpmath.mp.dps)
-        d, U = d[kept, 0], U[:, kept]
+        d = d[kept, 0]
+        U = U[:, kept]
         R.append(U / (_effective_ridge(d, M, alpha, lam[r]) + d) @ U.T)
     target = S @ w
     fitted = np.array([A[r].T @ (R[r] @ (A[r] @ target)) for r in range(k)])
@@ -151,7 +153,8 @@ def _proposition_two(problem: Any, ensemble: Ensemble, alpha: Any, lam: Any) -> 
     nu = _exact(ensemble.fractions)
     own = np.diagonal(nu)
     s, c, omega, rho = map(_exact, (problem.data_scale, problem.correlation, problem.feature_noise, problem.alignment))
-    b, a = s * (1 - c), s * (1 - c) + omega**2
+    b = s * (1 - c)
+    a = s * (1 - c) + omega**2
     ill_posed = lam * own < -a * (np.sqrt(alpha) - np.sqrt(own)) ** 2
     if a and ill_posed.any():
         worst = float(lam[ill_posed][0])

@@ -105,7 +105,8 @@ def risk(
         ensemble = _swept(problem, ensemble, alpha, ridges)
     rounding: FloatArray | None
     shifted: MemberMoments | None = None
-    outputs, is_projected = not ensemble.aggregation.sums_to_one, isinstance(ensemble.subsets, Projection)
+    outputs = not ensemble.aggregation.sums_to_one
+    is_projected = isinstance(ensemble.subsets, Projection)
     if isinstance(problem, EquicorrelatedProblem):
         M = None if n_features is None else positive_integer("n_features", n_features)
         if M is not None and isinstance(ensemble.subsets, SubsetPlan) and ensemble.subsets.n_features != M:
@@ -132,7 +133,8 @@ def risk(
                     "test= needs projections that are drawn: sr.Ensemble(sr.subsets.projection(...), ...)"
                 )
             at = moments_at_test(problem, test)
-            shifted, rounding = moments_on_test(problem, ensemble, grid, at, moments.pairs), None
+            shifted = moments_on_test(problem, ensemble, grid, at, moments.pairs)
+            rounding = None
     found = _aggregated(ensemble.aggregation, moments, shifted, rounding)
     warn_if_infinite(found.pairs, None if shifted is None else shifted.v)
     if found.error_bound is None:
@@ -145,7 +147,8 @@ def _swept(
     problem: Problem | EquicorrelatedProblem, ensemble: Ensemble, alpha: FloatArray, ridges: ArrayLike
 ) -> Ensemble:
     """The ensemble with ridges on an axis before all others."""
-    k, table = ensemble.n_members, finite_array("ridges", ridges)
+    k = ensemble.n_members
+    table = finite_array("ridges", ridges)
     table = table[:, None] if table.ndim == 1 else table
     if table.ndim != 2 or table.shape[1] not in (1, k):
         raise ParameterError(f"ridges must have shape (n,) or (n, {k}), got {np.shape(ridges)}")

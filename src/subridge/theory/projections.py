@@ -71,9 +71,15 @@ def _renormalise(spectrum: PowerSpectrum, strength: FloatArray, N: int, P: Float
     Returns φ and ψ, shape (G, n), and a = P - n_1, x = n_1 - n_2, x/(b + x), P (1 - γ_rr) = a + b x/(b + x) and the
     relative error, shape (G,) each.
     """
-    d, counts, rank, G = spectrum.values, spectrum.counts, float(spectrum.counts.sum()), len(P)
+    d = spectrum.values
+    counts = spectrum.counts
+    rank = float(spectrum.counts.sum())
+    G = len(P)
     strength = np.where(np.isinf(P), 0.0, strength)  # beside infinite data no ridge counts
-    least, apart, x, doubt = np.minimum(P, N), abs(P - N), np.zeros(G), np.full(G, EPS)
+    least = np.minimum(P, N)
+    apart = abs(P - N)
+    x = np.zeros(G)
+    doubt = np.full(G, EPS)
 
     def smaller(mu: FloatArray, strength: FloatArray, apart: FloatArray) -> FloatArray:
         t = strength / mu  # a b
@@ -97,11 +103,14 @@ def _renormalise(spectrum: PowerSpectrum, strength: FloatArray, N: int, P: Float
         root = elementwise.find_root(defect, (np.log(bottom) - 1e-9, np.log(top) + 1e-9), args=given)
         if not root.success.all():
             raise ConvergenceError("no saddle point of the projections found; check the scale of the covariance")
-        mu, off = np.exp(root.x), np.zeros(len(inner))
+        mu = np.exp(root.x)
+        off = np.zeros(len(inner))
         for _ in range(2):  # a step of Newton's method, as the logarithm of a large μ has fewer digits than μ
             mu = mu * np.exp(-off)
-            phi[inner], psi[inner] = 1 / (1 + mu[:, None] / d), 1 / (1 + d / mu[:, None])
-            low[inner], x[inner] = smaller(mu, pull, gap), (phi[inner] * psi[inner]) @ counts
+            phi[inner] = 1 / (1 + mu[:, None] / d)
+            psi[inner] = 1 / (1 + d / mu[:, None])
+            low[inner] = smaller(mu, pull, gap)
+            x[inner] = (phi[inner] * psi[inner]) @ counts
             slope = np.maximum(x[inner] + pull / mu / np.maximum(2 * low[inner] + gap, TINY), TINY)
             off = (n - phi[inner] @ counts - low[inner]) / slope
         doubt[inner] += EPS * n / slope

@@ -162,7 +162,8 @@ def _block(tables: Tables, grid: GeneralGrid, *, outputs: bool) -> tuple[FloatAr
     dleft, dwhole = rounding.bias_doubts(tables.of_pairs("slip"), np.sqrt(own_bias), doubt)
     of_all = bias, trace, gap, tilted, D = np.zeros((5, G, k, k))
     for (r, s), pair in tables.pairs.items():
-        R, S = shares[r], shares[s]
+        R = shares[r]
+        S = shares[s]
         bias[:, r, s] = own_bias[:, r] if r == s else pair_bias(power, pair, R, S, (dleft <= dwhole)[:, r, s])
         trace[:, r, s] = shared[r, s] * pair.trace(R.phi, S.phi)  # αMγ_rs
         if pair.same:  # αM(1 - γ_rs) without a difference

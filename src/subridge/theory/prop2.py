@@ -63,7 +63,8 @@ def bulk(alpha: FloatArray, nu: FloatArray, t: FloatArray) -> Bulk:
     """
     sum_of_roots = np.sqrt(alpha) + np.sqrt(nu)
     apart = (alpha - nu) / sum_of_roots  # √α - √ν, exact where the two are close
-    idle, far = np.isinf(t), alpha >= _INFINITE_DATA
+    idle = np.isinf(t)
+    far = alpha >= _INFINITE_DATA
     near = np.where(far, np.inf, t + apart * apart)
     if (near < -8 * EPS * abs(t)).any():
         raise RidgeError(
@@ -72,7 +73,8 @@ def bulk(alpha: FloatArray, nu: FloatArray, t: FloatArray) -> Bulk:
         )
     near = np.maximum(near, 0.0)
     root = np.sqrt(t + sum_of_roots * sum_of_roots) * np.sqrt(near)
-    B, ahead = alpha + nu + t, alpha - nu - t
+    B = alpha + nu + t
+    ahead = alpha - nu - t
     per_alpha = np.where(far | idle, 0.0, 2.0 / (B + root))
     free = np.where(ahead > 0, 4 * t * (alpha / (root + ahead)) / (B + root), (root - ahead) / (B + root))
     shaky = np.where(t < 0, (abs(t) + apart * apart) / np.where(near > 0, near, 1.0), 1.0)

@@ -84,7 +84,9 @@ def reduced_error(nu: FloatArray, sigma: FloatArray, ratios: Ratios) -> FloatArr
     """𝓔 at ν = 1/k, eqs. 211 and 212 (EkReduced), given the share σ that a member fits; inf at the threshold."""
     alpha, _, H, _, Z = ratios
     gamma = quotient(nu * sigma**2, alpha)
-    bias, noise, gap = own_bias(nu, sigma, ratios), nu * (H + gamma * Z), 1.0 - gamma
+    bias = own_bias(nu, sigma, ratios)
+    noise = nu * (H + gamma * Z)
+    gap = 1.0 - gamma
     # Without noise and with all features seen the bias vanishes faster than 1 - γ: the limit is 0.
     nothing = (np.abs(bias) <= 1e-28 * nu) & (noise == 0)
     member = np.where(gap <= _AT_THRESHOLD, np.where(nothing, 0.0, np.inf), (bias + noise) / gap)
@@ -114,7 +116,8 @@ def odds(nu: FloatArray, sigma: FloatArray, readout: FloatArray, ratios: Ratios)
     noise, the label noise, and what a member neither sees nor fits: W + e²Hν/m² + (e²Z + (e-m)² + m(σ-m))/α.
     """
     alpha, _, _, W, Z = ratios
-    e, m = 1 + W, nu * sigma
+    e = 1 + W
+    m = nu * sigma
     return W + e**2 * readout + (e**2 * Z + (e - m) ** 2 + m * (sigma - m)) / alpha
 
 
@@ -174,7 +177,8 @@ def reduced_risk(
     >>> reduced_risk([1, 4], 0.5, 0.0, 0.1, 0.2, 0.1, 0.4, aggregation="scaled").round(4)
     array([0.8386, 0.8754])
     """
-    k, Lam = extended_non_negative("n_members", n_members, 1.0), real_array("reduced_ridge", reduced_ridge)
+    k = extended_non_negative("n_members", n_members, 1.0)
+    Lam = real_array("reduced_ridge", reduced_ridge)
     if (Lam == -np.inf).any():
         raise ParameterError("reduced_ridge must be greater than minus infinity")
     ratios = Ratios.checked(sample_ratio, alignment, readout_nsr, feature_nsr, label_nsr)
@@ -235,7 +239,8 @@ def reduced_optimal_ridge(
     >>> float(reduced_optimal_ridge(7, 0.0, 0.5, 0.2, 0.4, aggregation="scaled", sample_ratio=0.5).round(3))
     -0.258
     """
-    k, scaled = extended_non_negative("n_members", n_members, 1.0), is_scaled(aggregation)
+    k = extended_non_negative("n_members", n_members, 1.0)
+    scaled = is_scaled(aggregation)
     if scaled and sample_ratio is None:
         raise ParameterError('sample_ratio is needed for aggregation="scaled": its best ridge depends on it')
     given = 1.0 if sample_ratio is None else sample_ratio
@@ -327,7 +332,8 @@ def optimal_n_members(
     (array([34., inf]), array([4., 5.]))
     """
     ratios = Ratios.checked(sample_ratio, alignment, readout_nsr, feature_nsr, label_nsr)
-    flat, optimal = ratios.flat(), is_optimal(ridge)
+    flat = ratios.flat()
+    optimal = is_optimal(ridge)
     found = _best_at_optimal_ridge(flat) if optimal else _best_ridgeless(flat)
     if is_scaled(aggregation):
         found = np.where(flat.rho2 > 0, found, np.ones_like(found) if optimal else _best_scaled_ridgeless(flat))
@@ -489,13 +495,15 @@ def _best_beside_threshold(
     meeting = 1.0 / ratios.alpha
     below = np.maximum(np.ceil(meeting * (1 - 1e-15)) - 1, 1.0)  # largest k < 1/α
     above = np.floor(meeting * (1 + 1e-15)) + 1  # smallest k > 1/α
-    small, large = np.clip(small, 1.0, below), np.maximum(large, above)
+    small = np.clip(small, 1.0, below)
+    large = np.maximum(large, above)
     best = np.ones_like(ratios.alpha)
     lowest = at(best)
     for k in (np.floor(small), np.ceil(small), np.floor(large), np.ceil(large)):
         value = at(k)
         better = value < lowest - _TIE  # never where k is not a number
-        best, lowest = np.where(better, k, best), np.where(better, value, lowest)
+        best = np.where(better, k, best)
+        lowest = np.where(better, value, lowest)
     return best
 
 
@@ -524,7 +532,8 @@ def _best_fraction(ratios: Ratios) -> FloatArray:
 def slope_beyond(x: FloatArray, *given: FloatArray) -> FloatArray:
     """d𝓔/dx at x = 1/k beyond the threshold, where σ = 1; finite at α = ∞."""
     ratios = alpha, rho2, H, W, Z = Ratios(*given)
-    y, S = 1 / alpha, 1 / (1 + W)
+    y = 1 / alpha
+    S = 1 / (1 + W)
     gap = 1 - x * y
     r = own_bias(x, _ONE, ratios) + x * (H + x * y * Z)
     dr = (1 - rho2) * (1 - 2 * S * x) - rho2 + H + 2 * x * y * Z
@@ -577,11 +586,14 @@ def _integer_minimum(f: Callable[[FloatArray, Ratios], FloatArray], flat: Ratios
     """
     best = np.full(len(flat.H), np.inf)
     lowest = f(1 / best, flat)
-    before, here = best, f(1 / np.full_like(best, _NET[0]), flat)
+    before = best
+    here = f(1 / np.full_like(best, _NET[0]), flat)
     for left, k, right in zip(np.append(_NET[0], _NET), _NET, np.append(_NET[1:], _NET[-1]), strict=False):
         after = f(1 / np.full_like(best, right), flat)
         rows = np.flatnonzero(np.isfinite(here) & (here <= before) & (here <= after))
-        part, low, high = flat.take(rows), np.full(len(rows), left), np.full(len(rows), right)
+        part = flat.take(rows)
+        low = np.full(len(rows), left)
+        high = np.full(len(rows), right)
         while (wide := high - low > 2).any():
             middle = np.floor((low + high) / 2)
             descending = f(1 / (middle + 1), part) < f(1 / middle, part)
@@ -590,8 +602,10 @@ def _integer_minimum(f: Callable[[FloatArray, Ratios], FloatArray], flat: Ratios
         for candidate in (np.full(len(rows), k), low, low + 1, high):
             value = f(1 / candidate, part)
             better = (value < lowest[rows]) | ((value == lowest[rows]) & (candidate < best[rows]))
-            best[rows[better]], lowest[rows[better]] = candidate[better], value[better]
-        before, here = here, after
+            best[rows[better]] = candidate[better]
+            lowest[rows[better]] = value[better]
+        before = here
+        here = after
     return best, lowest
 
 

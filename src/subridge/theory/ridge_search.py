@@ -307,8 +307,10 @@ def minimise_on_line(
     is taken, since slopes know better than values where it is. Where a function is least at an end, the minimiser is
     ``points[0]`` or ``points[-1]``, and the latter where it has levelled off.
     """
-    rows, noise = np.arange(n), np.broadcast_to(noise, (n,))
-    together, parts = max(1, _SCAN_BLOCK // n), []
+    rows = np.arange(n)
+    noise = np.broadcast_to(noise, (n,))
+    together = max(1, _SCAN_BLOCK // n)
+    parts = []
     for start in range(0, len(points), together):
         part = points[start : start + together]
         parts.append(function(np.repeat(part, n), np.tile(rows, len(part))))
@@ -318,7 +320,8 @@ def minimise_on_line(
     least = np.argmin(values, axis=0)
     lowest = values[ends, rows]
     best = np.where(values[least, rows] < lowest - 1e-15 * abs(lowest), least, ends)
-    x, lowest = points[best], values[best, rows]
+    x = points[best]
+    lowest = values[best, rows]
     wells = (slopes[:-1] < 0) & (slopes[1:] > 0) & np.isfinite(values[:-1]) & np.isfinite(values[1:])
     # Within a step of the scan a smooth error moves little: a well far above the lowest point cannot win.
     wells &= np.minimum(values[:-1], values[1:]) <= lowest + 0.1 * abs(lowest) + noise + 1e-300
@@ -358,14 +361,16 @@ def minimise_jointly(
         values, slopes = function(np.tile(x, (k, 1)), np.repeat(np.eye(k), len(x), axis=0), np.tile(of, k))
         return values[: len(x)], slopes.reshape(k, len(x)).T
 
-    x, live = start.copy(), np.arange(n)
+    x = start.copy()
+    live = np.arange(n)
     value, gradient = gradients(x, rows)
     for _ in range(_NEWTON_STEPS):
         size = 1e-10 * np.clip(value, 1e-6 * scale, scale)
         live = live[abs(gradient[live]).max(axis=1) > size[live]]
         if not len(live):
             break
-        of, downhill = rows[live], gradient[live]
+        of = rows[live]
+        downhill = gradient[live]
         nudged = gradients((x[live] + _NUDGE * np.eye(k)[:, None]).reshape(-1, k), np.tile(of, k))[1]
         hessian = (nudged.reshape(k, -1, k) - downhill).transpose(1, 0, 2) / _NUDGE
         hessian = np.where(np.isfinite(hessian), hessian, 0.0)

@@ -97,7 +97,8 @@ class Spectrum:
     @quiet
     def shares(self, kappa_bar: FloatArray) -> TwoArrays:
         """Shares φ_i that are fitted and ψ_i that are left, shape (G, n) each."""
-        column, R = kappa_bar[:, None], self.resolvent(kappa_bar)
+        column = kappa_bar[:, None]
+        R = self.resolvent(kappa_bar)
         return self.values * R, np.where(np.isinf(column), 1.0, column * R)
 
     def ridge(self, alpha: FloatArray, kappa_bar: FloatArray) -> FloatArray:

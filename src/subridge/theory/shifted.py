@@ -42,7 +42,8 @@ class ShiftedTables(NamedTuple):
 
 def tables_on_test(problem: Problem, plan: SubsetPlan, test: MomentsAtTest) -> ShiftedTables:
     """Tables of a plan's members on the test data."""
-    M, members = problem.n_features, range(plan.n_members)
+    M = problem.n_features
+    members = range(plan.n_members)
     target = problem.signal_covariance.apply(problem.teacher_weights)
 
     def seen(r: int, matrix: FloatArray) -> FloatArray:

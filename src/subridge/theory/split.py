@@ -169,7 +169,8 @@ def best_split(
         )
         return np.asarray(found.x[:-1])
 
-    grid, rng = np.geomspace(*span, _POINTS), stream(seed)
+    grid = np.geomspace(*span, _POINTS)
+    rng = stream(seed)
     spread = (1 - k * least) * np.concatenate([Dirichlet(k, s).fractions(rng, _DRAWS) for s in _SPREADS])
     drawn = sorted((judged(nu + least) for nu in spread), key=lambda split: split.worst_risk)
     starts = [judged(np.full(k, 1 / k)), *drawn[:_STARTS]]

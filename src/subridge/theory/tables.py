@@ -126,7 +126,9 @@ def diagonal_tables(problem: Problem, plan: SubsetPlan, signal: FloatArray, nois
     M = plan.n_features
     total, load, left = loads_of_features(problem, signal, noise)
     whole = load + left
-    inside, directions, members = [], [], []
+    inside = []
+    directions = []
+    members = []
     for index in plan.measurements:
         own = index[total[index] > 0]
         # Equal variances share one eigenspace.
@@ -141,7 +143,10 @@ def diagonal_tables(problem: Problem, plan: SubsetPlan, signal: FloatArray, nois
         members.append(MemberTable(spectrum, squares, doubt))
     pairs = {}
     for r, s in combinations_with_replacement(range(plan.n_members), 2):
-        in_r, in_s, X, Y = inside[r], inside[s], directions[r], directions[s]
+        in_r = inside[r]
+        in_s = inside[s]
+        X = directions[r]
+        Y = directions[s]
         rest = float(np.where(in_r | in_s, left, whole).sum())
         pairs[r, s] = PairTable(
             np.array_equal(in_r, in_s),
@@ -252,7 +257,8 @@ def spiked_tables(problem: Problem, plan: SubsetPlan, signal: TwoArrays, noise: 
     members = [_Spikes(index, d, signal, noise, w) for index in plan.measurements]
     pairs = {}
     for r, s in combinations_with_replacement(range(plan.n_members), 2):
-        R, T = members[r], members[s]
+        R = members[r]
+        T = members[s]
         terms = R.left * T.left
         left = float(terms.sum()) / M
         uncertain = R.uncertain * (np.linalg.norm(T.factor) + T.uncertain) + T.uncertain * np.linalg.norm(R.factor)
@@ -280,7 +286,8 @@ def _products(x: TwoArrays, y: TwoArrays) -> FloatArray:
 def _meeting(r: _Spikes, s: _Spikes, d: float, M: int) -> tuple[Form, Form]:
     """Forms of ``tr[Π_i Σ_rs Π_j Σ_sr]/(d_i d_j)`` and ``b_rᵀ Π_i Σ_rs Π_j b_s/M``, with the bulk as the first i, j."""
     _, in_r, in_s = np.intersect1d(r.index, s.index, assume_unique=True, return_indices=True)
-    Q_r, Q_s = r.Q[in_r], s.Q[in_s]
+    Q_r = r.Q[in_r]
+    Q_s = s.Q[in_s]
     PQ = Q_r.T @ Q_s  # Q_rᵀ P Q_s
     own_r, own_s = (Q_r**2).sum(axis=0), (Q_s**2).sum(axis=0)  # |P Q|² column by column
     spikes = d * PQ + r.FQ.T @ s.FQ

@@ -145,7 +145,8 @@ def _add_sizes_bar(figure: Figure, grid: Any, data: xr.Dataset, label: str, loca
 
 def _add_map(axes: Axes, values: xr.DataArray, scale: ScalarMappable, title: str, *, fontsize: float = 9) -> None:
     """A map over P (logarithmic) and η."""
-    P, eta = values.n_samples.values, values.readout_noise.values
+    P = values.n_samples.values
+    eta = values.readout_noise.values
     height = np.concatenate([eta[:1], (eta[1:] + eta[:-1]) / 2, eta[-1:]])
     width = np.concatenate([P[:1], np.sqrt(P[1:] * P[:-1]), P[-1:]])
     table = values.transpose("readout_noise", "n_samples")
