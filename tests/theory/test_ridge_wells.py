@@ -138,6 +138,11 @@ def test_a_member_at_its_most_negative_ridge_is_left_out():
     assert judge.judge_joint_ridges(251118001327).remark == ""
 
 
+def test_the_joint_search_may_start_at_an_infinite_error():
+    """The step from there led to another infinite error, and their difference warned."""
+    assert judge.judge_joint_ridges(840219001906).remark == ""
+
+
 @pytest.mark.parametrize("seed", [251118002903, 251118002577])
 def test_a_narrow_well_beside_the_best_ridge_of_another_member_is_found(seed):
     assert judge.judge_joint_ridges(seed).remark == ""

@@ -381,12 +381,13 @@ def minimise_jointly(
         step *= np.minimum(1.0, 4.0 / np.maximum(abs(step).max(axis=1), 1e-300))[:, None]
         for _ in range(_HALVINGS):
             reached, turned = gradients(x[live] + step, of)
-            fall = value[live] - reached
+            known = np.isfinite(reached)
+            fall = np.subtract(value[live], reached, out=np.full_like(reached, -np.inf), where=known)
             # Near the minimum the fall drowns in rounding; there a smaller slope at an equal value is progress enough.
             flatter = abs(turned).max(axis=1) <= 0.9 * abs(downhill).max(axis=1)
             enough = fall >= -1e-4 * (step * downhill).sum(axis=1)
             enough |= (fall >= -1e-14 * abs(value[live])) & flatter
-            enough &= np.isfinite(reached)
+            enough &= known
             if enough.all():
                 break
             step[~enough] /= 2
