@@ -188,10 +188,12 @@ def refuse_large(name: str, square: float) -> None:
 
 
 def refuse_large_entries(name: str, entries: FloatArray) -> None:
-    """Refuse an array with entries whose squares leave the range of floats, without a copy; NaN is left to others."""
-    most, least = (float(bound.reduce(entries, axis=None, initial=0.0)) for bound in (np.fmax, np.fmin))
-    largest = max(most, -least)
-    refuse_large(name, largest * largest)
+    """Refuse an array with entries whose squares leave the range of floats; NaN is left to others."""
+    flat = entries.ravel(order="K")
+    if not float(np.vdot(flat, flat)) < _LARGEST:  # or NaN, or single precision
+        most, least = (float(bound.reduce(entries, axis=None, initial=0.0)) for bound in (np.fmax, np.fmin))
+        largest = max(most, -least)
+        refuse_large(name, largest * largest)
 
 
 def refuse_beyond_memory(what: str, needed: float, remedy: str) -> None:

@@ -247,27 +247,30 @@ def _zeros(example: Array, *shape: int) -> Array:
 
 
 class _LapackFactor:
-    """As `BlockedFactor`, for C-ordered NumPy matrices whose lower triangles hold factors L."""
+    """As `BlockedFactor`, for C-ordered NumPy matrices whose upper triangles are known: the lower ones for Fortran.
+
+    OpenBLAS factors a lower triangle in two thirds of the time of an upper one.
+    """
 
     def __init__(self, matrices: FloatArray) -> None:
         potrf, self._trtrs = lapack.get_lapack_funcs(("potrf", "trtrs"), (matrices,))
-        self._upper = []  # Lᵀ in the order of Fortran
+        self._lower = []
         for matrix in matrices:
-            upper, failed = potrf(matrix.T, lower=0, overwrite_a=1, clean=0)
-            self._upper.append(np.full_like(upper, np.nan) if failed else upper)
+            lower, failed = potrf(matrix.T, lower=1, overwrite_a=1, clean=0)
+            self._lower.append(np.full_like(lower, np.nan) if failed else lower)
 
     def _solve(self, rows: FloatArray, trans: int) -> FloatArray:
-        for upper, each in zip(self._upper, rows, strict=True):
-            each[...] = self._trtrs(upper, each.T, lower=0, trans=trans, overwrite_b=1)[0].T
+        for lower, each in zip(self._lower, rows, strict=True):
+            each[...] = self._trtrs(lower, each.T, lower=1, trans=trans, overwrite_b=1)[0].T
         return rows
 
     def solve_forward(self, rows: FloatArray) -> FloatArray:
         """Solve ``L z = t`` for every row t, shape (batch, n_rows, n), overwritten with the result."""
-        return self._solve(rows, 1)
+        return self._solve(rows, 0)
 
     def solve_transposed(self, rows: FloatArray, lengths: list[int] | None = None) -> FloatArray:
         """Solve ``Lᵀ u = z`` for every row z, shape (batch, n_rows, n), overwritten with the result."""
-        return self._solve(rows, 0)
+        return self._solve(rows, 1)
 
 
 def _factor(matrices: Array, rows: Array) -> tuple["BlockedFactor | _LapackFactor", Array]:
@@ -277,13 +280,13 @@ def _factor(matrices: Array, rows: Array) -> tuple["BlockedFactor | _LapackFacto
 
 
 def _add_gram(rows: Array, into: Array) -> Array:
-    """Add the lower triangle of ``rows @ rowsᵀ``, shape (batch, n, n), to `into`."""
+    """Add the triangle of ``rows @ rowsᵀ`` that is factored, shape (batch, n, n), to `into`."""
     if not is_numpy(rows):
         return gram_lower(rows, into)
     (syrk,) = blas.get_blas_funcs(("syrk",), (rows,))
     for each, gram in zip(rows, into, strict=True):
         flipped = each.flags.c_contiguous
-        syrk(1.0, each.T if flipped else each, beta=1.0, c=gram.T, trans=flipped, lower=0, overwrite_c=1)
+        syrk(1.0, each.T if flipped else each, beta=1.0, c=gram.T, trans=flipped, lower=1, overwrite_c=1)
     return into
 
 
@@ -359,7 +362,7 @@ def refined_curve(
 def _refined(rows: Array, labels: Array, matrices: Array, ridge: float, is_primal: bool) -> tuple[Array, BoolArray]:
     """Weights of some members at one size, shape (G, n_rhs, N), and which of them settled; shape (G,).
 
-    Matrices are ``FᵀF + λ`` if `is_primal`, else ``FFᵀ + λ``, in lower triangles, and overwritten.
+    Matrices are ``FᵀF + λ`` if `is_primal`, else ``FFᵀ + λ``, as `_add_gram` leaves them, and overwritten.
     """
     right = batched_product(labels, rows) if is_primal else namespace_of(labels).asarray(labels, copy=True)
     lower, z = _factor(matrices, right)

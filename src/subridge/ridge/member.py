@@ -896,7 +896,8 @@ def independent_samples(fit: MemberFit, penalties: FloatArray, degrees: FloatArr
     """
     rows = fit.rows
     d = to_numpy(fit.spectrum)
-    leverages = (d / (d + penalties.min())) @ to_numpy(fit.left) ** 2  # q, worth (Σq)²/Σq² equal ones
+    left = to_numpy(fit.left)
+    leverages = np.einsum("r,ri,ri->i", d / (d + penalties.min()), left, left)  # q, worth (Σq)²/Σq² equal ones
     is_rare = leverages.sum() ** 2 < min(_FEW_ROWS, len(leverages) / 6) * (leverages**2).sum()
     if rows.knows_leverages and len(d) and is_rare:
         return np.zeros(len(penalties))

@@ -407,8 +407,9 @@ def training_rows(
     means = weights @ X / weights.sum() if fit_intercept else X[0] * 0.0
     if is_numpy(X):
         features = np.empty(X.shape[::-1])
-        for start in range(0, len(X), 64):  # a strided copy of all rows at once would miss the cache
-            np.subtract(X[start : start + 64].T, means[:, None], out=features[:, start : start + 64])
+        step = max(32, 2**18 // X.shape[1])  # a strided copy of all rows at once would miss the cache
+        for start in range(0, len(X), step):
+            features[:, start : start + step] = (X[start : start + step] - means).T
     else:
         features = namespace_of(X).asarray(X.T - means[:, None], copy=True)
     if fit_intercept:  # the first mean is as accurate as a feature's offset allows, the second as its spread
