@@ -25,7 +25,7 @@ from subridge.model.ensemble import SubsetPlan
 from subridge.model.errors import ParameterError, RidgeError, RidgePathWarning
 from subridge.ridge.checks import warn_once
 from subridge.ridge.classes import fit_temperature, log_loss
-from subridge.ridge.member import MemberPath, member_paths
+from subridge.ridge.member import IN_CACHE, MemberPath, member_paths
 from subridge.ridge.moments import MomentRows
 from subridge.ridge.rows import TrainingRows
 
@@ -243,7 +243,7 @@ class Losses:
     """
 
     is_cautious: ClassVar[bool] = True
-    at_once: ClassVar[int] = 2**18  # 2 MB, which a processor holds in its cache
+    at_once: ClassVar[int] = IN_CACHE
 
     def __init__(
         self,

@@ -63,6 +63,7 @@ _LEAST_PAIR_PENALTY = 1e-9
 _LEAST_SHARE = 1e-6  # of the samples, behind an error that carries no information
 _FEW_ROWS = 10  # too few to judge a member's weight by
 _MOST_SETS = 256  # whose squared errors say how these vary: some of more
+IN_CACHE = 2**18  # numbers: 2 MB, which a processor holds in its cache
 _SMALL = 20_000  # numbers of a table that is kept even if the factorisation takes less memory
 _LEAST_PAIR_SLACK = 1e-10  # two rows that are alone in a direction determine each other: the second is not left out
 
@@ -290,7 +291,9 @@ class MemberFit:
         p = np.maximum(penalties, _LEAST_PAIR_PENALTY * float(d[-1:].sum()))
         weights = self.residual_weights(p)
         if sets is not None:
-            return xp.stack([self._pairs_of_sets(each, targets, left_out, sets) for each in weights])
+            step = max(1, IN_CACHE // (sets.largest * self.rows.n_samples))
+            starts = range(0, len(weights), step)
+            return xp.concat([self._pairs_of_sets(weights[at : at + step], targets, left_out, sets) for at in starts])
         # The formula for pairs, computed as (R_ij e_i - R_jj e_j)/(R_ij²/R_ii - R_jj).
         found = self.left_out(p, targets)
         errors = found.errors
@@ -315,15 +318,18 @@ class MemberFit:
         return (take_last(self.directions, index).T * weights[..., None, :]) @ self.directions
 
     def _pairs_of_sets(self, weights: Array, targets: Array, left_out: IntArray, sets: LeftOutSets) -> Array:
-        """``e_s = R'_ss⁻¹ r'_s`` for every set s, with R' and r' = R'g those of the rows without set i."""
+        """``e_s = R'_ss⁻¹ r'_s`` for every set s, with R' and r' = R'g those of the rows without set i; (L, m, C, n).
+
+        `weights` have shape (L, ρ + 1).
+        """
         xp = namespace_of(targets)
         Ut = self.directions
         identity = 0.0 if self.spans_samples else 1.0
-        residuals = targets * identity + (targets @ Ut.T * weights) @ Ut
+        residuals = targets * identity + (targets @ Ut.T * weights[:, None, :]) @ Ut
         blocks = []
         for batch in sets.batches:
             U = xp.permute_dims(batch.of(Ut), (1, 2, 0))
-            blocks.append((U * weights) @ U.mT + eye_like(U, U.shape[1]) * identity)
+            blocks.append((U * weights[:, None, None, :]) @ U.mT + eye_like(U, U.shape[1]) * identity)
         ends = np.cumsum([len(batch.rows) for batch in sets.batches])
         found = []
         for i in left_out.tolist():
@@ -331,19 +337,19 @@ class MemberFit:
             parts = []
             touching = np.split(sets.touching(i), ends[:-1])
             across = self._residual_rows(weights, own)
-            across[np.arange(len(own)), own] += identity
+            across[:, np.arange(len(own)), own] += identity
             inner = take_last(across, own)
             solved = xp.linalg.solve(inner, across)
-            rest = residuals - (xp.linalg.solve(inner, take_last(residuals, own).T)).T @ across
+            rest = residuals - xp.linalg.solve(inner, take_last(residuals, own).mT).mT @ across
             for batch, block, touches in zip(sets.batches, blocks, touching, strict=True):
                 a, b, r = (batch.of(each) for each in (across, solved, rest))
                 apart = like(1.0 - touches, targets)[:, None, None]
-                shared = xp.permute_dims(a, (1, 2, 0)) @ xp.permute_dims(b, (1, 0, 2))
+                shared = xp.permute_dims(a, (0, 2, 3, 1)) @ xp.permute_dims(b, (0, 2, 1, 3))
                 R = apart * (block - shared) + (1 - apart) * eye_like(block, block.shape[-1])
-                errors = xp.linalg.solve(R, apart * xp.permute_dims(r, (1, 2, 0)))
-                parts.append(batch.answers(xp.permute_dims(errors, (2, 0, 1))))
+                errors = xp.linalg.solve(R, apart * xp.permute_dims(r, (0, 2, 3, 1)))
+                parts.append(batch.answers(xp.permute_dims(errors, (0, 3, 1, 2))))
             found.append(take_last(xp.concat(parts, axis=-1), sets.order))
-        return xp.stack(found)
+        return xp.stack(found, axis=1)
 
     # -- sets of rows left out together -----------------------------------------------------------
 
