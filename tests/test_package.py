@@ -75,6 +75,7 @@ def names_at_import(node):
         yield from names_at_import(child)
 
 
+@pytest.mark.slow
 def test_tests_can_be_collected_on_windows():
     for file in Path(__file__).parent.rglob("*.py"):
         used = POSIX_ONLY.intersection(names_at_import(ast.parse(file.read_text(encoding="utf-8"))))

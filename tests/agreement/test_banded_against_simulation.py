@@ -23,6 +23,7 @@ SETTINGS = {
 }  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", SETTINGS)
 def test_the_error_of_a_banded_ridge_is_that_of_trained_models(name):
     covariance, spaces, ridges, noise, P = SETTINGS[name]

@@ -17,6 +17,7 @@ def reduced_at_optimum(k, alpha, rho, H, W, Z):
     return sr.reduced_risk(k, alpha, rho, sr.reduced_optimal_ridge(k, rho, H, W, Z), H, W, Z)
 
 
+@pytest.mark.slow
 def test_holds_readout_noise_raises_the_best_size():
     alpha = np.linspace(0.01, 3, 60)[:, None]
     H = np.linspace(0, 2.1, 106)
@@ -98,6 +99,7 @@ def test_wrong_at_zero_alignment_large_ensembles_approach_their_limit_from_above
     assert sr.large_k_coefficient(1.0, 0.0, 0.5, 0, 0, ridge="optimal") == pytest.approx(-0.3)
 
 
+@pytest.mark.slow
 def test_phase_boundary_at_the_best_ridge_separates_finite_from_infinite_sizes():
     H = np.array([0.2, 0.5, 1.0, 1.5])
     for rho in (0.0, 0.05, 0.3):

@@ -20,6 +20,7 @@ def allowed(theory, mean, error, samples, sizes):
     return np.abs(theory - mean) <= 4 * error + 1.5 * theory / distance
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("a", "b"), [(1.5, 1.5), (1.5, 2.5), (2.0, 3.0), (1.2, 4.5)], ids=["b - 1", "b - 1", "b - 1", "2a"]
 )

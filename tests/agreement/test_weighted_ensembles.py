@@ -69,6 +69,7 @@ def trained(index, n_trials=150):
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("index", [2, *(pytest.param(i, marks=pytest.mark.slow) for i in (0, 1, 3, 4, 5))])
 @pytest.mark.parametrize("name", [pytest.param("scaled", marks=pytest.mark.slow), "free"])
 def test_theory_predicts_trained_ensembles_with_its_weights(index, name):

@@ -26,6 +26,7 @@ REDUCED = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("inputs", "expected"), REDUCED)
 def test_compiled_reduced_error_gives_the_reference_values(inputs, expected):
     arguments = [inputs[name] for name in ("k", "alpha", "rho", "Lambda", "H", "W", "Z")]

@@ -33,6 +33,7 @@ def labels_of_rows(moments, labels, kept):
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("fit_intercept", [True, False])
 @pytest.mark.parametrize("per_target", [True, False])
 @pytest.mark.parametrize("n_targets", [1, 3])

@@ -108,6 +108,7 @@ def test_aggregates_that_need_rows_do_not_stream(data):
     assert "needs the rows" in str(caught.value.__cause__)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("aggregation", ["scaled", "simplex", "free"])
 @pytest.mark.parametrize("scope", ["ensemble", "member", pytest.param("joint", marks=pytest.mark.slow)])
 def test_weights_and_ridges_of_a_stream_are_close_to_those_of_a_fit(data, aggregation, scope):

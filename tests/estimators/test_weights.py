@@ -192,6 +192,7 @@ def test_members_at_their_threshold_gain_no_weight_by_an_accident(name):
         assert ((y[60:] - model.predict(X[60:])) ** 2).mean() < 1.25 * y.var()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("scoring", ["r2", "neg_mean_absolute_error"])
 @pytest.mark.parametrize("aggregation", ["scaled", "free"])
 def test_fitted_weights_can_be_chosen_by_another_score(scoring, aggregation):

@@ -16,6 +16,7 @@ def made(folder, *figures, processes=1, **options):
         return list(run_batch(requests, folder, sr.Run(), pool=pool, **options))
 
 
+@pytest.mark.slow
 def test_a_figure_becomes_three_files_and_is_kept_the_second_time(tmp_path):
     first, second = made(tmp_path, "fig3b"), made(tmp_path, "fig3b")
     assert {path.name for path in tmp_path.iterdir()} == {"fig3b.png", "fig3b.svg", "fig3b.nc"}
@@ -49,6 +50,7 @@ def test_a_missing_or_broken_file_is_noticed(tmp_path):
     assert "--force" in str(outcome.error)
 
 
+@pytest.mark.slow
 def test_one_failure_does_not_stop_the_rest(tmp_path, monkeypatch):
     real = batch_module.compute_figure
 

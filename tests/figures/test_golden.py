@@ -40,6 +40,7 @@ def selected(dataset):
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("figure", "variant"), [pytest.param(*case, marks=() if case in QUICK else pytest.mark.slow) for case in CASES]
 )

@@ -53,6 +53,7 @@ def test_the_picture_of_a_curve_has_all_its_peaks(fractions, peaks, tmp_path):
     assert ((height[1:-1] < height[:-2]) & (height[1:-1] < height[2:])).sum() == peaks
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("figure", [*slow("fig1a", "fig2", "fig3c", "figS9"), "fig1b", "fig4a"])
 def test_figures_are_drawn_along_such_lines(figure, quick_figure):
     data = quick_figure(figure).dataset

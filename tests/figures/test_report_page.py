@@ -1,5 +1,6 @@
 """The report page trusts nothing that a file says, and keeps what earlier commands made."""
 
+import pytest
 from click.testing import CliRunner
 
 from subridge.cli import main
@@ -12,6 +13,7 @@ def reproduce(figure, folder):
     return (folder / "report.html").read_text(encoding="utf-8")
 
 
+@pytest.mark.slow
 def test_earlier_figures_stay_and_what_they_say_is_escaped(tmp_path):
     assert 'id="fig3b"' in reproduce("fig3b", tmp_path)
     planted = read_result(tmp_path / "fig3b.nc")

@@ -43,6 +43,7 @@ def check_each_alone(X, Y, ensembles, rtol=1e-10, **options):
     return many
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("M", [20, 90])
 @pytest.mark.parametrize("aggregation", ["mean", "simplex"])
 def test_each_of_many_targets_is_forecast_as_if_it_were_alone(M, aggregation):

@@ -30,6 +30,7 @@ SETTINGS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", SETTINGS)
 def test_the_risk_of_the_estimate_is_that_of_the_truth_on_average(name):
     problem, n, sizes, ridge = SETTINGS[name]

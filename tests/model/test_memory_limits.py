@@ -62,6 +62,7 @@ for call in calls:
 """
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="needs a limit on the addresses of a process")
 def test_a_limit_on_memory_is_respected(tmp_path):
     done = subprocess.run([sys.executable, "-c", LIMITED, str(tmp_path)], capture_output=True, text=True)

@@ -18,6 +18,7 @@ def test_disjoint_strategies_use_every_feature_once_and_leave_no_member_empty(k,
     assert np.ptp(sr.subsets.equal(k, M, seed).subset_sizes) <= 1
 
 
+@pytest.mark.slow
 def test_dirichlet_sizes_have_the_rescaled_spread():
     sizes = np.array([sr.subsets.dirichlet(5, 2000, 0.75, seed).subset_sizes for seed in range(800)])
     measured = (sizes / 2000).std()

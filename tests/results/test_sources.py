@@ -40,6 +40,7 @@ def test_one_member_that_sees_everything_has_the_classical_bias_and_variance():
     np.testing.assert_allclose(found.risk.sum("source"), found.risk.sel(source="label noise"), rtol=1e-12)
 
 
+@pytest.mark.slow
 def test_large_problems_have_the_parts_of_prop_2():
     """Draws of a strategy at finite size against the overlaps of independent draws at infinite size."""
     problem = sr.EquicorrelatedProblem(correlation=0.0, label_noise=0.3, feature_noise=0.2)

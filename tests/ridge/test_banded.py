@@ -131,6 +131,7 @@ def test_single_precision_costs_no_power_of_the_condition_number(decades):
     np.testing.assert_allclose(found[1].dual, found[0].dual, atol=1e-5 * abs(found[0].dual).max())
 
 
+@pytest.mark.slow
 def test_refined_draws_err_less_than_as_many_random_ones():
     ratios = []
     for seed in range(5):

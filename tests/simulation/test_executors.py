@@ -238,6 +238,7 @@ def test_concurrent_runs_leave_blas_as_it_was(two_threads_of_blas):
     assert threads_of_blas() == before
 
 
+@pytest.mark.slow
 def test_concurrent_forecasts_leave_blas_as_it_was(two_threads_of_blas):
     rng = np.random.default_rng(0)
     X = rng.standard_normal((60, 8))

@@ -45,6 +45,7 @@ def test_weights_by_theory_are_those_of_the_typical_risk_and_meet_it(name):
     assert (abs(mean - typical.total) <= 4 * error + 1.5 * typical.total / 10).all()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", [pytest.param("scaled", marks=pytest.mark.slow), "free"])
 def test_choosing_weights_per_trial_costs_something_and_less_with_more_samples(name):
     chosen, known = (curves(name, n_trials=40, weights_from=source).risk for source in ("left_out", "theory"))

@@ -280,6 +280,7 @@ LAWS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("law", LAWS)
 def test_the_best_ridge_on_other_test_data_is_least_of_a_sweep(law):
     plan, rows, ratios, ridges = (

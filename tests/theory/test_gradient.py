@@ -108,6 +108,7 @@ SPLITS = {
 QUICK = "three members, few samples"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "name", [pytest.param(each, marks=[] if each == QUICK else [pytest.mark.slow]) for each in SPLITS]
 )

@@ -143,11 +143,13 @@ def test_the_joint_search_may_start_at_an_infinite_error():
     assert judge.judge_joint_ridges(840219001906).remark == ""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", [251118002903, 251118002577])
 def test_a_narrow_well_beside_the_best_ridge_of_another_member_is_found(seed):
     assert judge.judge_joint_ridges(seed).remark == ""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", [882000000316, 882000000571])
 def test_all_members_but_one_may_be_better_left_out(seed):
     """Two of three scaled members: leaving out one of them alone does not help."""

@@ -35,6 +35,7 @@ def test_the_program_passes_a_strict_check():
     assert status == 0, output
 
 
+@pytest.mark.slow
 def test_the_program_runs():
     runpy.run_path(str(PROGRAM))["main"]()
 

@@ -46,6 +46,7 @@ def chunks(place):
     return sorted(path for path in place.glob("*/c/**/*") if path.is_file() and "claims" not in path.parts)
 
 
+@pytest.mark.slow
 def test_every_flipped_bit_of_a_chunk_and_of_a_description_is_told(place):
     for path in [*chunks(place), place / "zarr.json", *(place.glob("*/zarr.json"))]:
         whole = path.read_bytes()
