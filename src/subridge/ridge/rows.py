@@ -416,9 +416,10 @@ def training_rows(
         again: Array = features @ weights / weights.sum()
         features -= again[:, None]
         means = means + again
-        constant = features[:, 0] == features[:, -1]  # few may be, and a look at all rows takes time
-        constant[constant] = (features[constant] == features[constant][:, :1]).all(axis=1)
-        features[constant] = 0.0  # not what rounding leaves
+        suspected = features[:, 0] == features[:, -1]  # few are, and a look at all rows takes time
+        found = features[suspected]
+        found[(found == found[:, :1]).all(axis=1)] = 0.0  # not what rounding leaves
+        features[suspected] = found
     if sample_weight is not None:
         features *= weights**0.5
     return TrainingRows(features, targets, means, weights, fit_intercept, left_out, X)
