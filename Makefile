@@ -40,7 +40,7 @@ test-torch: $(STAMP)    ## the tests that need PyTorch as well; plain pip, so th
 test-page: $(STAMP)     ## the pages in a headless browser (Debian's chromium); TIMING=1: how quick they are, on a quiet machine
 	@if [ -n "$$SUBRIDGE_CHROMIUM" ] || command -v chromium >/dev/null; then \
 	  $(BIN)/python -m pip install --quiet playwright==1.65.0 && \
-	  OMP_NUM_THREADS=1 $(BIN)/python -m pytest tests/explorer -m "page and $(if $(TIMING),timing,not timing)" -rP; \
+	  $(if $(TIMING),$(BIN)/python -m pytest -rP,$(PYTEST)) tests/explorer -m "page and $(if $(TIMING),timing,not timing)"; \
 	else echo "test-page skipped: no chromium; apt-get install chromium, or name a browser in SUBRIDGE_CHROMIUM"; fi
 
 hostile: $(STAMP)       ## 10,000 + 100,000 hostile problems and 20,000 left-out ones against ball arithmetic: JOBS=16 SEED=1

@@ -128,7 +128,7 @@ def test_an_aggregation_of_ones_own_is_fitted_and_predicted_with(data):
         )
     ]
     np.testing.assert_allclose(model.predict(X), np.sort(outputs, axis=0)[1:-1].mean(axis=0))
-    assert model.loo_error_ == model.loo_path_.min()
+    assert model.loo_error_ == pytest.approx(model.loo_path_.min(), rel=1e-14)  # sums in another order
     assert not hasattr(model, "weights_")
 
 

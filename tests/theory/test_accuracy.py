@@ -189,7 +189,7 @@ def test_a_negative_ridge_close_to_its_floor_and_to_a_threshold_is_solved_to_the
     """Newton's method stopped at a step of 1e-5, where its terms are as small as what is left of the samples."""
     verdict = judge.judge_one(284609000354)
     assert verdict.remark == ""
-    assert verdict.error < 1e-13
+    assert verdict.error < 1e-12  # below 2e-13 on six kinds of processor
 
 
 @pytest.mark.parametrize("seed", [771204000317, 771204002643, 771204000858, 771204002346])
