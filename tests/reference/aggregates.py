@@ -8,7 +8,7 @@ from itertools import combinations
 
 from flint import arb, arb_mat
 
-_SILENT = 2.3e-308  # power that no double holds: such outputs are zero
+_SILENT = 2.0**-1022  # power that doubles hold without all of its digits: such outputs are zero
 
 
 class Wide(ArithmeticError):
@@ -41,7 +41,8 @@ def least_risk(aggregation, pairs, explained, power, digits):
         if not mean.is_finite():
             return power
         c = sum(explained, arb(0)) / k
-        return _minimum([[mean - power + 2 * c]], [c], power, digits)
+        F = mean - power + 2 * c
+        return power if bool(F < _SILENT) else _minimum([[F]], [c], power, digits)
     usable = [r for r in range(k) if pairs[r][r].is_finite()]
     if aggregation == "simplex":
         # min wᵀEw over Σw = 1 is 1/(1ᵀE⁻¹1).

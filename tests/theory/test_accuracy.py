@@ -177,6 +177,12 @@ def test_a_member_shrunk_beyond_the_floats_is_told_and_nothing_else():
     assert judge.judge_one(251118002609, aggregation="free").remark == ""
 
 
+@pytest.mark.parametrize("seed", [507394003997, 279946006559])
+def test_outputs_of_less_power_than_floats_hold_count_as_zero(seed):
+    """Their products had lost most of their digits, and with them the weights."""
+    assert judge.judge_one(seed, aggregation="free").remark == ""
+
+
 @pytest.mark.parametrize("seed", [611823003953, 611823004559, 611823008873])
 def test_free_weights_hear_a_member_whose_outputs_are_faint(seed):
     """What it errs apart from the target came from what it misses, which is known up to the rounding of the target."""

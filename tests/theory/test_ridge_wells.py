@@ -143,6 +143,17 @@ def test_the_joint_search_may_start_at_an_infinite_error():
     assert judge.judge_joint_ridges(840219001906).remark == ""
 
 
+@pytest.mark.parametrize("seed", [118845000879, 623190002576])
+def test_no_member_has_a_better_ridge_beside_those_of_the_others(seed):
+    """All descents ended elsewhere, up to 2 % higher."""
+    assert judge.judge_joint_ridges(seed).remark == ""
+
+
+def test_the_ratio_of_huge_ridges_counts_where_a_common_scale_is_fitted():
+    """Two members were left out, though each adds a little to the third, whose ridge is nearly as large."""
+    assert judge.judge_joint_ridges(990217000451).remark == ""
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", [251118002903, 251118002577])
 def test_a_narrow_well_beside_the_best_ridge_of_another_member_is_found(seed):

@@ -170,8 +170,8 @@ class MemberMoments:
 
     @property
     def silence(self) -> FloatArray:
-        """Power of outputs that count as zero, shape (...)."""
-        return np.asarray(0.0 if self.outputs is not None else SILENT * self.with_target()[1])
+        """Power of outputs that count as zero, shape (...). Below the range of floats a power has lost its digits."""
+        return np.asarray(TINY if self.outputs is not None else SILENT * self.with_target()[1])
 
     def with_target(self) -> tuple[FloatArray, FloatArray]:
         """`missed` and v; `ParameterError` if they are not known."""

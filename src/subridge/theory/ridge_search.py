@@ -25,6 +25,7 @@ _SCAN_BLOCK = 4096  # problems × scan points evaluated in one call: enough to h
 _NEWTON_STEPS, _HALVINGS = 60, 40
 _NUDGE = 1e-6  # of a logarithm, in differences of gradients
 _PER_DECADE = 5
+_SWEEPS, _GAIN = 10, 1e-9  # over all members after a joint descent, and how much lower an error must be to count
 _NET, _WELLS = 100, 5  # points of a random net, and how many of them are further starts
 _RIDGES, _APART = (1e-12, 1e12), 18.0  # starts of the search over spaces, and logarithms by which it may leave them
 
@@ -253,7 +254,8 @@ def _joint_optimum(landscape: Landscape, common: FloatArray, alone: FloatArray) 
     """Minimum over one ridge per member, shape (G, k), from the best common ridge (G,) and each member's own (G, k).
 
     The landscape has several wells and saddles: a member may be better left out, and members that see the same features
-    make symmetric points stationary without being least. So descent starts from many points, and the lowest end counts.
+    make symmetric points stationary without being least. So descent starts from many points, and goes on from the
+    lowest end until no member has a better ridge beside those of the others.
     """
     low = landscape.floor
     G, k = low.shape
@@ -275,24 +277,36 @@ def _joint_optimum(landscape: Landscape, common: FloatArray, alone: FloatArray) 
         best = minimise_on_line(lambda x, rows: error(np.where(one, x[:, None], z[rows]), one, rows), points, G)
         return np.where(one, best[:, None], z)
 
+    def lowest_end(starts: list[FloatArray]) -> TwoArrays:
+        """Where the lowest of the descents ends, and the error there."""
+        every = np.tile(rows, len(starts))
+        z, reached = minimise_jointly(error, np.clip(np.concatenate(starts), first, last), every, scale[every])
+        reached = np.where(np.isfinite(reached), reached, np.inf).reshape(-1, G)
+        least = np.argmin(reached, axis=0)
+        return z.reshape(-1, G, k)[least, rows], reached[least, rows]
+
     own = place(alone)
     together = place(np.broadcast_to(common[:, None], (G, k)))
     starts = [together, *(np.roll(own, r, axis=1) for r in range(k))]
     for one in np.eye(k):
-        # Without this member, with this member alone, apart from the others, and where it is best beside them.
+        # Without this member, with this member alone, and apart from the others.
         starts += [np.where(one, last, own), np.where(one, own, last), together + one]
-        starts += [along(own, one), along(together, one)]
     # The lowest points of a random net see wells that no line meets.
     net = np.random.default_rng(0).uniform(first + np.log(1e7), last - np.log(1e11), (_NET, k))
     worth = error(np.repeat(net, G, axis=0), np.zeros(k), np.tile(rows, _NET))[0].reshape(_NET, G)
     starts += list(net[np.argsort(worth, axis=0)[:_WELLS]])
-    every = np.tile(rows, len(starts))
-    z, reached = minimise_jointly(error, np.clip(np.concatenate(starts), first, last), every, scale[every])
-    reached = np.where(np.isfinite(reached), reached, np.inf).reshape(-1, G)
-    best = z.reshape(-1, G, k)[np.argmin(reached, axis=0), rows]
+    best, reached = lowest_end(starts)
+    for _ in range(_SWEEPS):  # until no member has a better ridge beside those of the others
+        before = reached
+        best, reached = lowest_end([best, *(along(best, one) for one in np.eye(k))])
+        if not (reached < before * (1 - _GAIN)).any():
+            break
+    # Members with huge ridges are left out, unless their ratios count, as they do where a common scale is fitted.
+    huge = best > last - np.log(1e2)
+    without = landscape.error(low + np.exp(best + 50.0 * huge), np.zeros((G, k)), rows)[0]
     ridge = landscape.ridge(low + np.exp(best), slice(None))
     # At the floor a member's error is infinite and its weight zero: that leaves it out too.
-    left_out = (best > last - np.log(1e2)) | (ridge <= landscape.ridge(low, slice(None)))
+    left_out = huge & (without <= reached * (1 + _GAIN))[:, None] | (ridge <= landscape.ridge(low, slice(None)))
     return np.where(left_out, np.inf, ridge)
 
 
