@@ -25,7 +25,7 @@ _SCAN_BLOCK = 4096  # problems × scan points evaluated in one call: enough to h
 _NEWTON_STEPS, _HALVINGS = 60, 40
 _NUDGE = 1e-6  # of a logarithm, in differences of gradients
 _PER_DECADE = 5
-_SWEEPS, _GAIN = 10, 1e-9  # over all members after a joint descent, and how much lower an error must be to count
+_SWEEPS, _ENDS, _GAIN = 10, 3, 1e-9  # over all members after a descent, from how many ends, and what fall counts
 _NET, _WELLS = 100, 5  # points of a random net, and how many of them are further starts
 _RIDGES, _APART = (1e-12, 1e12), 18.0  # starts of the search over spaces, and logarithms by which it may leave them
 
@@ -255,7 +255,7 @@ def _joint_optimum(landscape: Landscape, common: FloatArray, alone: FloatArray) 
 
     The landscape has several wells and saddles: a member may be better left out, and members that see the same features
     make symmetric points stationary without being least. So descent starts from many points, and goes on from the
-    lowest end until no member has a better ridge beside those of the others.
+    lowest ends until no member has a better ridge beside those of the others.
     """
     low = landscape.floor
     G, k = low.shape
@@ -277,13 +277,16 @@ def _joint_optimum(landscape: Landscape, common: FloatArray, alone: FloatArray) 
         best = minimise_on_line(lambda x, rows: error(np.where(one, x[:, None], z[rows]), one, rows), points, G)
         return np.where(one, best[:, None], z)
 
-    def lowest_end(starts: list[FloatArray]) -> TwoArrays:
-        """Where the lowest of the descents ends, and the error there."""
+    def descend(starts: list[FloatArray]) -> tuple[list[FloatArray], FloatArray]:
+        """The lowest ends of descents, and the least error, (G,); each problem gives every end once."""
         every = np.tile(rows, len(starts))
         z, reached = minimise_jointly(error, np.clip(np.concatenate(starts), first, last), every, scale[every])
         reached = np.where(np.isfinite(reached), reached, np.inf).reshape(-1, G)
-        least = np.argmin(reached, axis=0)
-        return z.reshape(-1, G, k)[least, rows], reached[least, rows]
+        order = np.argsort(reached, axis=0)
+        lowest = np.take_along_axis(reached, order, axis=0)
+        is_same = np.vstack([np.zeros(G, dtype=bool), lowest[1:] <= lowest[:-1] * (1 + _GAIN)])
+        order = np.take_along_axis(order, np.argsort(is_same, axis=0, kind="stable"), axis=0)[:_ENDS]
+        return list(z.reshape(-1, G, k)[order, rows]), lowest[0]
 
     own = place(alone)
     together = place(np.broadcast_to(common[:, None], (G, k)))
@@ -295,15 +298,17 @@ def _joint_optimum(landscape: Landscape, common: FloatArray, alone: FloatArray) 
     net = np.random.default_rng(0).uniform(first + np.log(1e7), last - np.log(1e11), (_NET, k))
     worth = error(np.repeat(net, G, axis=0), np.zeros(k), np.tile(rows, _NET))[0].reshape(_NET, G)
     starts += list(net[np.argsort(worth, axis=0)[:_WELLS]])
-    best, reached = lowest_end(starts)
+    ends, reached = descend(starts)
     for _ in range(_SWEEPS):  # until no member has a better ridge beside those of the others
         before = reached
-        best, reached = lowest_end([best, *(along(best, one) for one in np.eye(k))])
+        further = [along(end, one) for end in ends for one in np.eye(k)]
+        ends, reached = descend([*ends, *(np.roll(ends[0], r, axis=1) for r in range(1, k)), *further])
         if not (reached < before * (1 - _GAIN)).any():
             break
+    best = ends[0]
     # Members with huge ridges are left out, unless their ratios count, as they do where a common scale is fitted.
     huge = best > last - np.log(1e2)
-    without = landscape.error(low + np.exp(best + 50.0 * huge), np.zeros((G, k)), rows)[0]
+    without = landscape.error(low + np.exp(np.where(huge, last + 50.0, best)), np.zeros((G, k)), rows)[0]
     ridge = landscape.ridge(low + np.exp(best), slice(None))
     # At the floor a member's error is infinite and its weight zero: that leaves it out too.
     left_out = huge & (without <= reached * (1 + _GAIN))[:, None] | (ridge <= landscape.ridge(low, slice(None)))
