@@ -213,7 +213,7 @@ class LeftOutEnsemble:
             errors = (self.errors[r] - noise) * share * rows.root_weights
             if self.parts is None:
                 labels = rows.centred((rows.targets - noise) * share)[0]
-                pulls, shifts = fit.pulls(penalties[r], labels, errors, rows.left_out)
+                pulls, shifts = fit.pulls(penalties[r], labels, errors)
             else:
                 # Zeros for the rows that the member does not see, so that leaving these out changes nothing.
                 seen = self.parts[r][0]

@@ -311,10 +311,7 @@ class Pilot:
         block = max(1, _TABLE // (len(self.members) * self.targets.size))
         for start in range(0, len(penalties), block):
             part = penalties[start : start + block]
-            found = [
-                fit.left_out(part[:, r], self.targets, self.rows.left_out, doubted=False).errors
-                for r, fit in enumerate(self.members)
-            ]
+            found = [fit.left_out(part[:, r], self.targets, doubted=False).errors for r, fit in enumerate(self.members)]
             places = np.repeat(np.arange(start, start + len(part)), self.n_judged)
             errors = np.stack(found, axis=1 + self.per_target) / self.rows.root_weights
             errors = errors.reshape(len(places), len(found), -1, errors.shape[-1])
