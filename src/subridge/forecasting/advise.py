@@ -42,12 +42,11 @@ from subridge.model.errors import ParameterError, RidgePathWarning, SubridgeWarn
 from subridge.results.numbers import interval, percent, plain
 from subridge.results.schemas import result_attributes
 from subridge.ridge.candidates import FRACTION, MEMBERS, SPREAD, Trial, affordable, choose_ensemble, offers
-from subridge.ridge.checks import warn_once
+from subridge.ridge.checks import is_heavy, warn_once
 from subridge.ridge.choose import last_minimum
 from subridge.ridge.judge import Offer
 from subridge.ridge.moments import MomentBatches
 
-_HEAVY, _HEAVY_SQUARE = 0.1, 30.0  # share of a sum of squares in one label; its square in variances
 SCALER = "StandardScaler(with_mean=False)"  # sparse columns and fits without intercept must not be centred
 _AGGREGATIONS: tuple[Aggregation, ...] = (Mean(), Scaled(), Free())
 _ROWS = 12  # of the table in a notebook
@@ -352,8 +351,7 @@ def advise(
     tried = [list(trials) for _, trials in groupby(choice.trials, key=lambda trial: trial.offer)]
     judgements = [each for found in side_by_side(judged, tried) for each in found]
     powers = rows.unit_sums((rows.centred_targets[0] ** 2).sum(axis=0))
-    is_heavy = bool(powers.max() > max(_HEAVY, _HEAVY_SQUARE / len(powers)) * powers.sum())
-    ranked = _ranked(judgements, is_present=size == rows.n_samples, can_be_sure=not is_heavy)
+    ranked = _ranked(judgements, is_present=size == rows.n_samples, can_be_sure=not is_heavy(powers))
     warn_once(said)
     attributes: dict[str, Json] = {
         "n_samples": float(size),
