@@ -246,7 +246,7 @@ def test_tensors_give_what_arrays_give(device, M, k, options, by_groups, monkeyp
     subsets = "auto" if k == 1 else "equal"
     model = sr.RidgeEnsembleRegressor(k, subsets=subsets, per_target=True, ridges=RIDGES[:5], random_state=0, **options)
     arrays, (Xt, Yt) = clone(model).fit(X, Y, groups=runs), (torch.asarray(each, device=device) for each in (X, Y))
-    for name in ("_BLOCK", "_BLOCK_ON_A_CARD"):  # three targets at once, and one
+    for name in ("_BLOCK", "_BLOCK_ON_A_GPU"):  # three targets at once, and one
         monkeypatch.setattr(f"subridge.ridge.targets.{name}", 8 * 40 * k * 5 * 3)
     tensors = clone(model).fit(Xt, Yt, groups=runs)
     predicted = tensors.predict(Xt)
