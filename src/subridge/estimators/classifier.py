@@ -230,8 +230,8 @@ class RidgeEnsembleClassifier(ClassifierMixin, RidgeEnsembleBase):
 
         Subsets are drawn at the first call; an earlier `fit` is forgotten. "auto" minimises the trace form of the mean
         score's squared error, and members may vote as usual. `predict_proba` raises an error, because probabilities
-        need left-out votes and hence the rows. So do readout noise, `gap`, `max_samples`, fitted weights and balanced class
-        weights.
+        need left-out votes and hence the rows. So do readout noise, `gap`, `max_samples`, fitted weights and balanced
+        class weights.
 
         Parameters
         ----------
