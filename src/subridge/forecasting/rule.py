@@ -113,11 +113,7 @@ def _pair_traces(members: Sequence[MemberFit], penalties: FloatArray) -> FloatAr
     weights = [fit.residual_weights(np.array([p])) for fit, p in zip(members, penalties, strict=True)]
     traces = np.zeros((len(members), len(members)))
     for own in np.array_split(np.arange(n), -(-len(members) * n**2 // _ENTRIES)):
-        unit = np.arange(n) == own[:, None]
-        parts = [
-            (fit.directions[:, own].T * w) @ fit.directions + unit * (not fit.spans_samples)
-            for fit, w in zip(members, weights, strict=True)
-        ]
+        parts = np.concatenate([fit.residual_rows(w, own) for fit, w in zip(members, weights, strict=True)])
         traces += np.tensordot(parts, parts, ((1, 2), (1, 2)))
     return traces
 

@@ -295,7 +295,7 @@ class MemberFit:
         errors = found.errors
         diagonal = found.diagonals[:, None, :]
         own = take_last(found.diagonals, left_out)[:, :, None]
-        across = self._residual_rows(weights, left_out)
+        across = self.residual_rows(weights, left_out)
         across[:, np.arange(len(left_out)), left_out] = 0.0
         slack = across * across
         slack /= own
@@ -309,9 +309,11 @@ class MemberFit:
         pairs /= slack[:, :, None, :]
         return pairs
 
-    def _residual_rows(self, weights: Array, index: IntArray) -> Array:
-        """Rows of R, less those of the identity unless the member spans all samples; (..., ρ + 1) to (..., m, n)."""
-        return (take_last(self.directions, index).T * weights[..., None, :]) @ self.directions
+    def residual_rows(self, weights: Array, index: IntArray) -> Array:
+        """Some rows of R, shape (L, m, n), from its weights (L, ρ + 1)."""
+        rows: Array = (take_last(self.directions, index).T * weights[:, None, :]) @ self.directions
+        rows[:, np.arange(len(index)), index] += float(not self.spans_samples)
+        return rows
 
     def _pairs_of_sets(self, weights: Array, targets: Array, left_out: IntArray, sets: LeftOutSets) -> Array:
         """``e_s = R'_ss⁻¹ r'_s`` for every set s, with R' and r' = R'g those of the rows without set i; (L, m, C, n).
@@ -332,8 +334,7 @@ class MemberFit:
             own = sets.rows_of_sets[i]
             parts = []
             touching = np.split(sets.touching(i), ends[:-1])
-            across = self._residual_rows(weights, own)
-            across[:, np.arange(len(own)), own] += identity
+            across = self.residual_rows(weights, own)
             inner = take_last(across, own)
             solved = xp.linalg.solve(inner, across)
             rest = residuals - xp.linalg.solve(inner, take_last(residuals, own).mT).mT @ across
@@ -350,7 +351,7 @@ class MemberFit:
     # -- sets of rows left out together -----------------------------------------------------------
 
     def set_errors(
-        self, penalties: FloatArray, targets: Array, sets: LeftOutSets, doubted: bool = True
+        self, penalties: FloatArray, targets: Array, sets: LeftOutSets, doubted: bool
     ) -> Iterator[tuple[SetBatch, Array, FloatArray]]:
         """Errors on all rows of every set, batch by batch, shape (L, C, G, m), and bounds of their errors, (L, C).
 
@@ -924,5 +925,7 @@ def member_paths(
         from subridge.ridge.row_subsets import PartialPath  # which imports this file
 
         return [PartialPath(rows, plan, r, own, penalties[:, r], noises[r]) for r, own in enumerate(row_sets)]
-    fits = factorise_members(rows, plan, penalties.min(axis=0))
-    return [MemberPath(fit, penalties[:, r], noises[r]) for r, fit in enumerate(fits)]
+    return [
+        MemberPath(fit, penalties[:, r], noises[r])
+        for r, fit in enumerate(factorise_members(rows, plan, penalties.min(axis=0)))
+    ]
