@@ -129,8 +129,11 @@ def _lazy_table(X: Any, y: Any, weights: Any) -> _Table:
     import polars as pl
 
     names = X.collect_schema().names()
-    given = [each for each in (X, y, weights) if each is not None]
-    lazy = [each if is_of(each, "polars", "LazyFrame") else pl.LazyFrame(np.asarray(each)) for each in given]
+    lazy = [
+        each if is_of(each, "polars", "LazyFrame") else pl.LazyFrame(np.asarray(each))
+        for each in (X, y, weights)
+        if each is not None
+    ]
     beside = pl.concat([each.select(pl.all().name.prefix(f"{i}:")) for i, each in enumerate(lazy)], how="horizontal")
     size = max(1, _BLOCK // (8 * max(len(names), 1)))
 

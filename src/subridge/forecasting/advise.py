@@ -383,8 +383,9 @@ def _ranked(found: Sequence[Judged], *, is_present: bool, can_be_sure: bool) -> 
     is sure there if a single label makes up much of the variance: rows like it decide which error is smaller, and the
     pilot has only one. The rest is ranked by the upper bound of the error; those that have only a bound come last.
     """
-    of_trials = [(each.error, each.gain, each.standard_error, each.needed) for each, _ in found]
-    left_out, leads, noise, needed = np.array(of_trials).T
+    left_out, leads, noise, needed = np.array(
+        [(each.error, each.gain, each.standard_error, each.needed) for each, _ in found]
+    ).T
     present, forecast, upper = (
         np.array([columns[name] for _, columns in found])
         for name in ("pilot_prediction_error", "prediction_error", "prediction_error_upper")

@@ -538,7 +538,6 @@ def left_out_r2(spaces: SpaceKernels, shares: FloatArray, ridge: float, dual: Ar
         own = rows.of(errors)
         pulls = block @ rows.of(W)  # G_t·, (G, m, n)
         for s, (share, K) in enumerate(zip(shares.tolist(), spaces.kernels, strict=True)):
-            crossed = rows.of(K) @ xp.matrix_transpose(pulls)
-            output = rows.of(outputs[s]) - share * (crossed @ own)
+            output = rows.of(outputs[s]) - share * (rows.of(K) @ xp.matrix_transpose(pulls) @ own)
             explained[:, s] += to_numpy(xp.sum(output * (rows.of(labels) + own), axis=(0, 1)))
     return explained / np.maximum(to_numpy(xp.sum(labels * labels, axis=0)), 1e-300)[:, None]

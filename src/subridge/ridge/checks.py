@@ -40,7 +40,7 @@ _HEAVY, _HEAVY_SQUARE = 0.1, 30.0  # share of a sum of squares in one row; squar
 _CORRELATION, _SIGNIFICANCE = 0.1, 4.0  # of neighbours' errors; in standard errors
 
 
-def warn_of_rows(rows: TrainingRows, names: Sequence[str] | None = None, stacklevel: int = 2) -> None:
+def warn_of_rows(rows: TrainingRows, names: Sequence[str] | None, stacklevel: int) -> None:
     """Give the warnings of all checks of these rows, whose columns may have names; refuse numbers out of range."""
     refuse_out_of_range(rows)
     warn_once(
