@@ -394,8 +394,8 @@ class RidgeEnsembleBase(RidgeEstimator):
         kind = "dirichlet" if name == "auto" else name
         rng = np.random.default_rng(seed)
         options = (StrategyOptions(k, M, self.fraction_spread, self.subset_sizes) for k in numbers)
-        plans = [read_strategy(kind, each).draw(M, rng) for each in options]
-        drawn = [Offer(f"{k} {kind}", kind, plan, self.fraction_spread) for k, plan in zip(numbers, plans, strict=True)]
+        plans = (read_strategy(kind, each).draw(M, rng) for each in options)
+        drawn = [Offer(f"{plan.n_members} {kind}", kind, plan, self.fraction_spread) for plan in plans]
         return [*list(offers(varying, (), (), (), seed))[:is_open], drawn]
 
     def _draw_rows(self, families: list[list[Offer]], rows: TrainingRows, seed: int) -> None:

@@ -420,8 +420,7 @@ class RidgeEnsembleClassifier(ClassifierMixin, RidgeEnsembleBase):
         self.estimators_coef_ = self._members.coefficients
         self.estimators_intercept_ = self._members.intercepts
         self.weights_ = self._member_weights
-        two = len(self.classes_) == 2
-        self.coef_, self.intercept_ = (each[1:] - each[:1] if two else each for each in self._map)
+        self.coef_, self.intercept_ = (each[1:] - each[:1] if len(self.classes_) == 2 else each for each in self._map)
 
     def _aggregations(self) -> tuple[list[Aggregation], Aggregation]:
         """The aggregations of scores or votes among which left-out errors choose, and that of the weights of votes."""

@@ -353,8 +353,7 @@ class BandedSearch:
 
     def try_choice(self, shares: FloatArray, number: int, at: IntArray) -> None:
         """Try one choice for some targets: shares, shape (S,), and the number of a ridge."""
-        solution = solve(self.spaces, shares, float(self.ridges[number]), self.targets)
-        self._see(solution, at, self._labels, number)
+        self._see(solve(self.spaces, shares, float(self.ridges[number]), self.targets), at, self._labels, number)
         self.shares = np.vstack([self.shares, shares])
 
     def _see(self, solution: Solution, at: IntArray, labels: Labels, number: int) -> FloatArray:

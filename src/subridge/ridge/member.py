@@ -228,8 +228,7 @@ class MemberFit:
         sets = self.rows.left_out
         if sets is not None:
             parts = []
-            off = np.zeros(())
-            total = np.zeros(())
+            off = total = np.zeros(())
             for batch, part, moved in self.set_errors(penalties, targets, sets, doubted):
                 parts.append(batch.answers(part))
                 off = off + moved**2
