@@ -514,7 +514,7 @@ def promising_choices(search: BandedSearch, count: int, rng: Generator) -> tuple
     return _shares_of(centres[:, :-1], search), numbers, seen
 
 
-# -- what each space explains ----------------------------------------------------------------------
+# -- the variance that each space explains ---------------------------------------------------------
 
 
 def left_out_r2(spaces: SpaceKernels, shares: FloatArray, ridge: float, dual: Array) -> FloatArray:

@@ -121,7 +121,7 @@ class Choice(Shown):
 
     @property
     def name(self) -> str:
-        """What was taken."""
+        """The name of the candidate that was taken."""
         return self.trials[self.taken].name
 
     def _shown(self) -> dict[str, str]:

@@ -22,7 +22,7 @@ from subridge.model.errors import DataError, counted, listed
 from subridge.ridge.rows import Design, LeftOutSets, TrainingRows, training_rows
 
 _BLOCK = 2**25  # bytes of a block of columns, as float64
-_MATRICES = 4  # n × n, beside the kernels: eigenvectors, their work space, and what left-out errors take
+_MATRICES = 4  # n × n, beside the kernels: eigenvectors, their work space, and left-out errors
 
 
 def gaps_error(gaps: IntArray, names: Sequence[str] | None, remedy: str) -> DataError:

@@ -193,13 +193,14 @@ def take(pool: Sequence[Candidate], squares: Sequence[FloatArray], rows: Trainin
     return np.asarray(np.argmax(np.where(sure, np.array(gains), -np.inf), axis=0))
 
 
-# -- what the choice costs ------------------------------------------------------------------------
+# -- the error of the whole procedure -------------------------------------------------------------
 
 
 def judge(pool: Sequence[Candidate], taken: int = 0) -> tuple[Array, float]:
-    """Left-out outputs, shape (C, n), and error of the candidate taken from a pool, where a row has no part in choices.
+    """Left-out outputs, shape (C, n), and error of a choice from a pool that is made again without each left-out row.
 
-    Candidates that are far from being taken need not be in the pool. The first is the simplest.
+    `taken` is the place of the candidate that was taken. Candidates that are far from being taken need not be in the
+    pool. The first is the simplest.
     """
     chosen = pool[taken]
     rows = pool[0].losses.rows

@@ -140,7 +140,7 @@ class MemberFit:
 
     @cached_property
     def _residues(self) -> IntArray | None:
-        """What the member sees modulo a prime, with a column of ones for the intercept; None after training."""
+        """The columns that the member sees modulo a prime, and one of ones for the intercept; None after training."""
         seen = self.given_columns()
         if seen is None:
             return None

@@ -202,7 +202,7 @@ class MomentBatches:
         Parameters
         ----------
         estimator : RidgeEnsembleRegressor or BandedRidge
-            What to fit; it is not changed.
+            The estimator, of which copies are fitted.
 
         Returns
         -------

@@ -1,4 +1,4 @@
-"""A ridge, and weights of the members, for each target of its own.
+"""Separate ridges, and separate weights of the members, for each target.
 
 Members are factorised once for all targets, which are then processed in blocks: only the coefficients have the size of
 all targets. Ridges are chosen by plain left-out errors, as himalaya's ``RidgeCV`` does. The error of the chosen models
