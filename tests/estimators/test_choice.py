@@ -96,7 +96,7 @@ def test_a_number_of_members_that_is_worse_than_one_ridge_is_told(diabetes):
 def test_numbers_of_members_and_kinds_are_checked(diabetes):
     with pytest.raises(sr.errors.ParameterError, match="n_estimators"):
         sr.RidgeEnsembleRegressor("many").fit(*diabetes)
-    with pytest.raises(sr.errors.ParameterError, match="one for all members, whose number is chosen"):
+    with pytest.raises(sr.errors.ParameterError, match="a number, because n_estimators='auto'"):
         sr.RidgeEnsembleRegressor(ridge=[1.0, 2.0]).fit(*diabetes)
 
 

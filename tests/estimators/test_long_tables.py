@@ -135,7 +135,7 @@ def test_missing_values_are_counted_by_column_or_filled_with_means(data, tmp_pat
     model = sr.RidgeEnsembleRegressor(1, ridge=0.3)
     found = model.fit(sr.gather_moments(table, y, missing="mean")).coef_
     np.testing.assert_allclose(found, model.fit(SimpleImputer().fit_transform(X.astype(float)), y).coef_, rtol=1e-6)
-    with pytest.raises(sr.errors.ParameterError, match="read once"):
+    with pytest.raises(sr.errors.ParameterError, match="read only once"):
         sr.gather_moments(batches(X, y), missing="mean")
 
 
@@ -381,7 +381,7 @@ def test_tables_that_are_not_computed_yet_are_never_read_as_a_whole(data):
     da = pytest.importorskip("dask.array")
     X, y, _ = data
     lazy = da.from_array(X, chunks=(100, M))
-    with pytest.raises(sr.errors.DataError, match="hand over blocks"):
+    with pytest.raises(sr.errors.DataError, match="give blocks"):
         sr.RidgeEnsembleClassifier().fit(lazy, y > 9)
     Y = np.stack([y, X[:, 0]], axis=1)
     for labels, aggregation in ((y, "mean"), (Y, "mean"), (y, "median")):
@@ -395,5 +395,5 @@ def test_tables_that_are_not_computed_yet_are_never_read_as_a_whole(data):
         model.predict(iter([X[:7, 1:]]))
     with pytest.raises(NotFittedError):
         sr.RidgeEnsembleRegressor().predict(lazy)
-    with pytest.raises(sr.errors.DataError, match="hand over blocks"):
+    with pytest.raises(sr.errors.DataError, match="give blocks"):
         model.predict(sr.gather_moments(lazy, y))

@@ -187,13 +187,16 @@ def test_ridges_of_zero_constant_columns_and_a_gap_are_no_trouble(M):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"weights_per_target": True}, "per_target=True gives every target weights and a ridge"),
+        ({"weights_per_target": True}, "use per_target=True for separate ridges"),
         ({"per_target": "yes"}, "per_target must be True or False"),
         ({"per_target": True, "aggregation": "median"}, "needs a weighted sum of members"),
-        ({"per_target": True, "readout_noise": 0.1}, r"readout_noise=0\.1 has no answer with per_target=True"),
-        ({"per_target": True, "max_samples": 0.5}, r"max_samples=0\.5 has no answer"),
-        ({"per_target": True, "missing": "drop-members"}, "missing='drop-members' has no answer"),
-        ({"per_target": True, "scoring": "neg_mean_absolute_error"}, "scoring='neg_mean_absolute_error' has no answer"),
+        ({"per_target": True, "readout_noise": 0.1}, r"readout_noise=0\.1 is not supported with per_target=True"),
+        ({"per_target": True, "max_samples": 0.5}, r"max_samples=0\.5 is not supported"),
+        ({"per_target": True, "missing": "drop-members"}, "missing='drop-members' is not supported"),
+        (
+            {"per_target": True, "scoring": "neg_mean_absolute_error"},
+            "scoring='neg_mean_absolute_error' is not supported",
+        ),
     ],
 )
 def test_what_has_no_meaning_for_each_target_is_refused_by_name(options, message):
@@ -246,7 +249,7 @@ def test_tensors_give_what_arrays_give(device, M, k, options, by_groups, monkeyp
     subsets = "auto" if k == 1 else "equal"
     model = sr.RidgeEnsembleRegressor(k, subsets=subsets, per_target=True, ridges=RIDGES[:5], random_state=0, **options)
     arrays, (Xt, Yt) = clone(model).fit(X, Y, groups=runs), (torch.asarray(each, device=device) for each in (X, Y))
-    for name in ("_BLOCK", "_BLOCK_ON_A_CARD"):  # three targets at once, and one
+    for name in ("_BLOCK", "_BLOCK_ON_A_GPU"):  # three targets at once, and one
         monkeypatch.setattr(f"subridge.ridge.targets.{name}", 8 * 40 * k * 5 * 3)
     tensors = clone(model).fit(Xt, Yt, groups=runs)
     predicted = tensors.predict(Xt)

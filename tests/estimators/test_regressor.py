@@ -226,7 +226,7 @@ def test_readout_noise_is_seeded_and_hurts_training(data):
         ({"aggregation": "majority"}, "aggregation must be one of mean, scaled, simplex, free, median"),
         ({"ridge_scope": "all"}, "ridge_scope must be"),
         ({"ridge": "best"}, "ridge must be a number"),
-        ({"ridge": "auto-member"}, "ridge_scope says for whom"),
+        ({"ridge": "auto-member"}, "see ridge_scope"),
         ({"ridge": -1.0}, "ridge must be at least 0"),
         ({"ridge": [1.0, 2.0]}, "one per member"),
         ({"ridges": [-1.0]}, "ridges must be at least 0"),

@@ -159,7 +159,7 @@ def test_a_fit_that_fails_writes_no_coefficients(data, tmp_path, monkeypatch):
     refused("cannot be written", path=tmp_path / "nowhere" / "coef.zarr")
     refused("cannot be written", path=tmp_path / "X" / "coef.zarr")
     refused("exists", path=tmp_path / "X")
-    refused("serves wide tables", sr.errors.ParameterError, table=X)
+    refused("is for wide tables", sr.errors.ParameterError, table=X)
     refused("needs the rows", sr.errors.ParameterError, model=sr.RidgeEnsembleRegressor(3, aggregation="median"))
     refused("needs members", sr.errors.ParameterError, model=sr.RidgeEnsembleRegressor(1, missing="drop-members"))
     read, count = columns.DiskColumns._read, 0

@@ -84,5 +84,5 @@ def test_the_table_and_what_is_to_be_pasted_fit_on_a_page():
     X, y = data()
     labels = np.where(y > np.median(y), "high", "low")
     advice = first(sr.advise(X, labels, 400, n_members=[2]), "2 equal, free")
-    assert "; chooses by left-out rows how scores are weighed" in advice.code
+    assert "; chooses the weights of scores by left-out rows" in advice.code
     assert max(len(line) for line in pasted(advice.code).splitlines()) <= WIDTH

@@ -177,7 +177,7 @@ def test_with_more_rows_to_come_the_estimator_chooses_its_ridge_by_them():
     assert advice.estimator("one ridge").ridge == "auto"
     assert advice.estimator("one ridge").fit(X, y).loo_error_ < 1.002 * best
     assert "ridge=" not in advice.code.partition("#")[0]
-    assert "chooses λ by the rows it is trained on; this pilot says" in advice.code
+    assert "chooses λ on its training rows; on this pilot it is" in advice.code
 
 
 def test_the_estimator_chooses_from_the_ridges_that_were_given():

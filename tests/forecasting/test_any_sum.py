@@ -112,6 +112,6 @@ def test_groups_have_no_such_forecast(pilot_data, name):
     X, y = pilot_data
     ensembles = {"it": sr.Ensemble(sr.subsets.equal(4, 40, seed=0), ridge=0.3, aggregation=name)}
     with pytest.raises(
-        sr.errors.ParameterError, match=f"aggregation='{name}' of an ensemble has no forecast by groups"
+        sr.errors.ParameterError, match=f"aggregation='{name}' of an ensemble cannot be forecast with groups"
     ):
         sr.forecast(X, y, [120], ensembles, groups=np.arange(60) // 4)

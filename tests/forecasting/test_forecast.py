@@ -315,7 +315,11 @@ def test_classes_are_voted_on():
         ({"ensembles": {"a": sr.Ensemble([0.5, 0.5])}}, SubsetError, "fractions"),
         ({"ensembles": {"a": sr.Ensemble(sr.subsets.Equal(2), -0.1)}}, RidgeError, "at least 0"),
         ({"ensembles": {"a": sr.Ensemble(sr.subsets.Equal(2), [[0.1], [0.2]])}}, ParameterError, "sweeps"),
-        ({"ensembles": {"a": sr.Ensemble(sr.subsets.Equal(2), aggregation="median")}}, ParameterError, "no forecast"),
+        (
+            {"ensembles": {"a": sr.Ensemble(sr.subsets.Equal(2), aggregation="median")}},
+            ParameterError,
+            "can be forecast",
+        ),
         ({"ensembles": {"a": sr.Ensemble(sr.subsets.Equal(2), aggregation="sum")}}, ParameterError, "majority vote"),
         ({"ensembles": {1: ONE["one"], "1": ONE["one"]}}, ParameterError, "differ as text"),
         ({"ridges": "many"}, ParameterError, "ridges"),

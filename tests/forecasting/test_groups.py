@@ -184,7 +184,7 @@ def test_advice_ranks_by_left_out_groups():
         assert model.loo_error_ == pytest.approx(left_out, rel=1e-6)
     assert "30 left-out groups" in advice.reasons[1]
     assert advice.code.endswith("give groups= to fit, too")
-    with pytest.raises(ParameterError, match="readout_noise has no forecast by groups"):
+    with pytest.raises(ParameterError, match="readout_noise cannot be forecast with groups"):
         sr.advise(X, y, n_members=[2], groups=groups, readout_noise=0.1)
 
 

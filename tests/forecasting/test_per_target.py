@@ -130,7 +130,7 @@ def test_what_has_no_forecast_per_target_is_refused_by_name():
         (X, codes, {"task": "classification"}),
         (sr.gather_moments(X, Y), None, {}),
     ):
-        with pytest.raises(ParameterError, match="per_target=True needs rows and targets of numbers"):
+        with pytest.raises(ParameterError, match="per_target=True needs rows and numeric targets"):
             sr.forecast(X_given, y, [60], of(), per_target=True, **options)
     Y[3, 1] = np.nan
     with pytest.raises(DataError, match="y lacks 1 labels; drop those rows"):

@@ -1,4 +1,4 @@
-"""scikit-learn faces of the ridge ensemble."""
+"""Estimators with scikit-learn's interface."""
 
 from subridge.estimators.banded import BandedRidge
 from subridge.estimators.classifier import RidgeEnsembleClassifier

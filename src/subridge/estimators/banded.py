@@ -56,7 +56,7 @@ from subridge.ridge.rows import TrainingRows, left_out_groups, new_rows, trainin
 from subridge.store.progress import LateBar
 
 MissingTargets = Literal["raise", "drop"]
-_PATH = np.logspace(-3, 5, 17)  # half decades, as for the ensembles: in units of the mean square of a row
+_PATH = np.logspace(-3, 5, 17)  # half decades, as for the ensembles, in units of the mean square of a row
 _DIGITS = 1e-7  # relative rounding error above which the user is warned
 
 
@@ -64,40 +64,40 @@ _DIGITS = 1e-7  # relative rounding error above which the user is warned
 class BandedRidge(MultiOutputMixin, RegressorMixin, RidgeEstimator):
     """Ridge regression with a penalty per feature space, chosen for each target by exact left-out errors.
 
-    Each target has its own shares of the spaces and its own ridge [1]_. All are judged by exact leave-one-row-out
-    errors, or leave-one-group-out errors if `groups` are given: no folds, no held-out data.
+    Each target has its own shares of the spaces and its own ridge [1]_. All are chosen by exact errors of left-out
+    rows, or of left-out groups if `groups` are given, without folds or held-out data.
 
     Parameters
     ----------
     spaces : mapping from str to columns, optional
         Names of the feature spaces, and their columns: integers, a slice, a boolean mask, or names of columns of a data
         frame. ``...`` or "rest" stands for all columns that no other space has. Columns of no space are not used.
-        Default: one space of all columns, which is a ridge per target.
+        Default: one space of all columns, which gives ridge regression with a ridge per target.
     ridges : array_like, shape (L,), optional
         The ridges λ to choose from, all positive. The penalty of space s is ``λ v_s/g_s``, with the share g_s of the
         space and the mean squared norm v_s of its centred rows. Default: half decades from 1e-3 to 1e5.
     n_draws : int, default=20
         How many shares of the spaces are tried: equal shares first, then others.
     refine : bool, default=True
-        After equal shares, take those that the targets are likely to need, by the strengths of the spaces in their
-        labels. Else, or if `per_target` is False, each space alone, then shares at random.
+        After equal shares, try those that suit the estimated strength of every space in each target. If False, or if
+        `per_target` is False, try each space alone, then random shares.
     shares : array_like, shape (n_draws, n_spaces), optional
         The shares to try, in place of draws; each row sums to one.
     per_target : bool, default=True
-        Choose shares and ridge for each target; else one choice for all, by the mean of their R².
+        Choose shares and ridge for each target. If False, all targets have the choice with the largest mean R².
     fit_intercept : bool, default=True
         Fit an intercept, which is not penalised.
     missing_targets : {"raise", "drop"}, default="raise"
-        NaN in y: refuse it, or leave out, target by target, the rows without a label. Targets that lack the same rows
-        are fitted together.
+        For NaN in y: raise an error, or leave out, target by target, the rows without a label. Targets that lack the
+        same rows are fitted together.
     memory : int, optional
-        Bytes that the search may take beside data and results. Default: what a block of targets needs that keeps
-        processor or card busy. For a table longer than memory: what a process may hold, by default half of what is
-        free.
+        Bytes that the search may take beside data and results. By default, a block of targets is as large as keeps the
+        CPU or GPU busy. For a table longer than memory: bytes that a process may hold, by default half of the free
+        memory.
     progress : bool, default=True
         Show a bar with the time left, at a terminal, for work of more than 2 s.
     random_state : int, RandomState or None
-        Draws shares.
+        Seed of the random shares.
 
     Attributes
     ----------
@@ -106,22 +106,22 @@ class BandedRidge(MultiOutputMixin, RegressorMixin, RidgeEstimator):
     ridge_ : ndarray, shape (n_targets,)
         λ of each target.
     loo_error_ : ndarray, shape (n_targets,)
-        Mean squared error of left-out rows (groups), where each part of them is judged at the choice that the others
-        make, so that choosing among many draws does not flatter it. From moments, without groups: the error in the
-        trace form at what was chosen.
+        Mean squared error of left-out rows (groups). Each part of them is judged at the choice that the others make, so
+        that the choice among many draws does not make it too small. From moments, without groups: the error in the
+        trace form at the chosen shares and ridge.
     loo_r2_ : ndarray, shape (n_targets,)
-        Share of the variance that is explained, from the same errors.
+        Explained share of the variance, from the same errors.
     intercept_ : array, shape (n_targets,)
         The output at the mean of the features.
     dual_coef_ : array, shape (n_targets, n_samples)
         α: the weights of space s are ``g_s/v_s α F_s`` with centred, weighted rows F_s. `coef_` computes them. For
-        moments the rows are at most n_features + 1, which have the moments of all.
+        moments, F_s are at most n_features + 1 rows that have the moments of all rows.
     spaces_ : dict of str to ndarray, each of shape (N_s,)
         The columns of every space.
     scales_ : ndarray, shape (n_spaces,)
         v_s.
     planned_memory_ : int
-        Bytes that the search took beside data and results, by its plan.
+        Planned memory of the search beside data and results, in bytes.
     n_features_in_ : int
         Columns of X.
     feature_names_in_ : ndarray of str, shape (n_features,)
@@ -188,13 +188,13 @@ class BandedRidge(MultiOutputMixin, RegressorMixin, RidgeEstimator):
             Samples, one per row. Or a Dask array or frame, a zarr array, a memory map larger than memory, a polars
             LazyFrame, an iterator of (X, y) batches, or `MomentBatches`.
         y : array_like or tensor, shape (n_samples,) or (n_samples, n_targets)
-            Their labels; None if X gives them. Products with them are made in their precision and on their device, if X
-            is a tensor.
+            Their labels; None if X gives them. Single precision is kept, for faster products. If X is a tensor, the
+            fit runs on its device.
         sample_weight : array_like, shape (n_samples,), optional
             How much each row counts. A row of weight two is left out as one row.
         groups : array_like, shape (n_samples,), optional
             Labels of groups whose rows are left out together, such as runs of an experiment. If X is `MomentBatches`:
-            labels of its batches, shape (n_batches,), ``range(n_batches)`` to leave out each by itself.
+            labels of its batches, shape (n_batches,); ``range(n_batches)`` leaves out each batch by itself.
 
         Returns
         -------
@@ -225,7 +225,7 @@ class BandedRidge(MultiOutputMixin, RegressorMixin, RidgeEstimator):
         kept = np.flatnonzero(weights)
         if len(kept) < 2:
             raise DataError(
-                f"n_samples={counted(len(kept), 'sample')}: nothing is left to train on if one is left out; give at "
+                f"n_samples={counted(len(kept), 'sample')}: if one is left out, nothing is left to train on; give at "
                 "least two"
             )
         if len(kept) < n:
@@ -243,11 +243,13 @@ class BandedRidge(MultiOutputMixin, RegressorMixin, RidgeEstimator):
     def _fit_long(self, X: Any, y: ArrayLike | None, sample_weight: ArrayLike | None, groups: ArrayLike | None) -> Self:
         """Fit to the moments of a table that is read block by block."""
         if self.missing_targets == "drop":
-            raise ParameterError("missing_targets='drop' needs the rows, and moments are all there is; fit to rows")
+            raise ParameterError(
+                "missing_targets='drop' needs the rows, but X is read as moments; fit to rows in memory"
+            )
         if groups is not None and np.shape(groups) != (len(X.batches) if isinstance(X, MomentBatches) else 0,):
             raise ParameterError(
-                "groups= of a long table are labels of the batches of its moments, one for each; gather_moments makes "
-                "these"
+                "groups= of a long table are labels of the batches of its moments, one for each; fit to the batches "
+                "that gather_moments returns"
             )
         moments = moments_for(self, X, y, sample_weight, 2, self.memory, self.progress)
         spaces = self._read_spaces(moments.n_features)
@@ -281,7 +283,7 @@ class BandedRidge(MultiOutputMixin, RegressorMixin, RidgeEstimator):
         return self
 
     def _begin(self, scales: FloatArray, n_targets: int) -> tuple[np.random.Generator, FloatArray, FloatArray, int]:
-        """A generator, ridges, shape (L,), shares to try first, shape (D, S), and how many are to follow."""
+        """A generator, ridges, shape (L,), shares to try first, shape (D, S), and the number of draws to follow."""
         rng = np.random.default_rng(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
         self.shares_ = np.empty((n_targets, len(scales)))
         self.ridge_, self.loo_error_, self.loo_r2_ = np.empty((3, n_targets))
@@ -304,7 +306,7 @@ class BandedRidge(MultiOutputMixin, RegressorMixin, RidgeEstimator):
         return rng, ridges, first_draws(count - promising, alive | (not alive.any()), rng), promising
 
     def _keep(self, at: IntArray, search: BandedSearch, total_weight: float) -> None:
-        """What a search has found for some targets, and how well it does."""
+        """Keep the best choices of a search for some targets, and their errors."""
         if (search.place < 0).any():
             raise DataError("left-out errors are not finite; divide X and y by constants")
         errors = to_numpy(search.inside).astype(np.float64).sum(axis=1)
@@ -314,7 +316,7 @@ class BandedRidge(MultiOutputMixin, RegressorMixin, RidgeEstimator):
         self.loo_r2_[at] = 1 - errors / np.where(search.variation > 0, search.variation, np.inf)
 
     def _search(self, kernels: SpaceKernels, Y: Array) -> None:
-        """Search and publish, all targets that have the same rows together."""
+        """Search for all targets; those that have the same rows are fitted together."""
         n, C = Y.shape
         rng, ridges, draws, n_promising = self._begin(kernels.scales, C)
         if EPS * n > _DIGITS * ridges.min():
@@ -331,7 +333,7 @@ class BandedRidge(MultiOutputMixin, RegressorMixin, RidgeEstimator):
         if is_numpy(Y):
             refuse_large_entries("y", Y)
         if len(patterns) > 1 and not self.per_target:
-            raise ParameterError("missing_targets='drop' fits targets apart and needs per_target=True")
+            raise ParameterError("missing_targets='drop' fits targets separately; use per_target=True")
         is_whole = len(patterns) == 1 and len(patterns[0][1]) == n
         if not is_whole:
             xp = namespace_of(Y)
@@ -355,7 +357,7 @@ class BandedRidge(MultiOutputMixin, RegressorMixin, RidgeEstimator):
                 self.dual_coef_[index_on(Y, at)[:, None], index_on(Y, rows)] = found.dual
                 self.intercept_[index_on(Y, at)] = found.intercept
 
-    # -- what was fitted --------------------------------------------------------------------------
+    # -- the fitted model -------------------------------------------------------------------------
 
     @property
     def _gains(self) -> FloatArray:
@@ -382,7 +384,7 @@ class BandedRidge(MultiOutputMixin, RegressorMixin, RidgeEstimator):
 
     @property
     def coef_(self) -> Array:
-        """Weights of the features, computed when they are asked for.
+        """Weights of the features, computed at each access.
 
         Returns
         -------
@@ -398,7 +400,7 @@ class BandedRidge(MultiOutputMixin, RegressorMixin, RidgeEstimator):
         return coef.reshape((*np.shape(self.ridge_), -1))
 
     def _parts(self, X: MatrixLike) -> Iterator[Array]:
-        """What each space adds to the outputs for new rows, shape (m, C), in turn."""
+        """The contribution of each space to the outputs for new rows, shape (m, C), one after the other."""
         check_is_fitted(self)
         new: Features = checked_features(self, X, reset=False)
         dual = like(self._dual, new)
@@ -433,7 +435,7 @@ class BandedRidge(MultiOutputMixin, RegressorMixin, RidgeEstimator):
         return in_precision_of(X, outputs.reshape((-1, *np.shape(self.ridge_))))
 
     def predict_by_space(self, X: MatrixLike) -> Array:
-        """Predict what each space adds: with ``intercept_`` they sum to what `predict` gives.
+        """Predict the contribution of each space; with ``intercept_`` they sum to the output of `predict`.
 
         Parameters
         ----------
@@ -455,7 +457,7 @@ class BandedRidge(MultiOutputMixin, RegressorMixin, RidgeEstimator):
         return in_precision_of(X, outputs.reshape((len(parts), -1, *np.shape(self.ridge_))))
 
     def r2_by_space(self, X: MatrixLike, y: ArrayLike) -> FloatArray:
-        """Split R² on new rows into what each space explains, by the product measure.
+        """Split R² on new rows into the shares that each space explains, by the product measure.
 
         Parameters
         ----------
@@ -467,8 +469,8 @@ class BandedRidge(MultiOutputMixin, RegressorMixin, RidgeEstimator):
         Returns
         -------
         ndarray, shape (n_spaces,) or (n_targets, n_spaces)
-            ``Σ f_s (2 y - f)/Σ y²`` with labels y and outputs f measured from the mean of y, and the parts f_s of
-            `predict_by_space`. The rows sum to R², less the part of the intercept.
+            ``Σ f_s (2 y - f)/Σ y²`` with labels y and outputs f less the mean of y, and the parts f_s of
+            `predict_by_space`. The shares of a target sum to its R², less the part of the intercept.
 
         Raises
         ------
@@ -480,7 +482,7 @@ class BandedRidge(MultiOutputMixin, RegressorMixin, RidgeEstimator):
         refuse_large_entries("y", labels)
         labels = labels[:, None] if labels.ndim == 1 else labels
         if labels.shape != parts[0].shape:
-            raise DataError(f"y must have shape {parts[0].shape} like what is predicted, got {labels.shape}")
+            raise DataError(f"y must have shape {parts[0].shape} like the predictions, got {labels.shape}")
         means = labels.mean(axis=0)
         labels = labels - means
         rest = 2 * labels - sum(parts[1:], parts[0]) - (np.atleast_1d(to_numpy(self.intercept_)) - means)
@@ -489,25 +491,26 @@ class BandedRidge(MultiOutputMixin, RegressorMixin, RidgeEstimator):
         return np.reshape(found, self.shares_.shape)
 
     def loo_r2_by_space(self) -> FloatArray:
-        """Split R² on left-out rows (groups) into what each space explains, by the product measure.
+        """Split R² on left-out rows (groups) into the shares that each space explains, by the product measure.
 
-        Every distinct choice of shares and ridge is factorised again.
+        Every distinct choice of shares and ridge takes another factorisation.
 
         Returns
         -------
         ndarray, shape (n_spaces,) or (n_targets, n_spaces)
-            The rows sum to R² at the chosen shares and ridges, up to what left-out rows change in the intercept.
+            The shares of a target sum to its R² at the chosen shares and ridge, up to the change of the intercept by
+            left-out rows.
 
         Raises
         ------
         NotFittedError, DataError
-            If the model is not fitted, or not to rows.
+            If the model is not fitted, or is fitted to moments.
         BudgetError
             If a block of targets does not fit into the free memory.
         """
         check_is_fitted(self)
         if not self._patterns:
-            raise DataError("loo_r2_by_space leaves out rows, and the model is fitted to moments; fit to rows")
+            raise DataError("loo_r2_by_space leaves out rows, but the model is fitted to moments; fit to rows")
         kernels = space_kernels(self._rows, list(self.spaces_.values()))
         dual = self._dual
         table = np.column_stack([np.reshape(self.ridge_, -1), np.atleast_2d(self.shares_)])
@@ -534,11 +537,11 @@ class BandedRidge(MultiOutputMixin, RegressorMixin, RidgeEstimator):
         return hasattr(self, "scales_")
 
 
-# -- labels, and progress -------------------------------------------------------------------------
+# -- labels ---------------------------------------------------------------------------------------
 
 
 def _labels(estimator: BandedRidge, y: ArrayLike | None, X: Features) -> Array:
-    """Labels in the library and on the device of X, in single or double precision; shape (n,) or (n, C)."""
+    """Checked labels in the library and on the device of X, in single or double precision; shape (n,) or (n, C)."""
     if y is None:
         raise DataError(f"{type(estimator).__name__} requires y to be passed, but the target y is None")
     if is_tensor(X):
@@ -560,7 +563,7 @@ def _labels(estimator: BandedRidge, y: ArrayLike | None, X: Features) -> Array:
 
 
 def _patterns(Y: Array, missing: str) -> list[tuple[IntArray, IntArray]]:
-    """Targets that have the same labels, and the rows of these; one pair if none is missing."""
+    """Numbers of targets with labels in the same rows, and of these rows; one pair if no label is missing."""
     n, C = Y.shape
     xp = namespace_of(Y)
     if xp.isfinite(xp.sum(Y)):

@@ -1,6 +1,6 @@
-"""What the regressor and the classifier share: checks of what a user passes in, the ensemble, its ridges, the fit.
+"""Common parts of the estimators: checks of input, the description of the ensemble, the fit and predictions.
 
-Arrays, tables and sparse matrices follow scikit-learn's rules, tensors our own.
+Arrays, tables and sparse matrices follow scikit-learn's rules, tensors those of this file.
 """
 
 from __future__ import annotations
@@ -59,11 +59,11 @@ from subridge.ridge.moments import MomentBatches, MomentRows, RowMoments, moment
 from subridge.ridge.row_subsets import draw_rows, part_of_rows
 from subridge.ridge.rows import LeftOutSets, TrainingRows, left_out_groups, left_out_windows, training_rows
 
-if TYPE_CHECKING:  # scikit-learn has no types, and a base class without types would hide those of our parameters
+if TYPE_CHECKING:  # scikit-learn has no types, and an untyped base class would hide the types of parameters
     from sklearn.utils import Tags
 
     class BaseEstimator:
-        """Whatever scikit-learn's class has is there."""
+        """All attributes of scikit-learn's class."""
 
         def __getattr__(self, name: str) -> Any: ...
 
@@ -80,22 +80,22 @@ if TYPE_CHECKING:  # scikit-learn has no types, and a base class without types w
 else:
     from sklearn.base import BaseEstimator, ClassifierMixin, MultiOutputMixin, RegressorMixin  # noqa: F401
 
-_WORSE = 1.1  # times the error of one ridge, above which an ensemble that was asked for deserves a warning
+_WORSE = 1.1  # times the error of one ridge, above which a requested ensemble gets a warning
 _FILLED = "fill the gaps, for example with sklearn.impute.SimpleImputer, or drop those rows"
 _LEFT_OUT = f'missing="drop-members" predicts with the members that see no gap; or {_FILLED}'
-_LARGEST_WEIGHT = 1e100  # of a row, and one over the least: sums of squares stay in the range of floats
+_LARGEST_WEIGHT = 1e100  # of a row; the least is its inverse, so that sums of squares stay in the range of floats
 
 # Labels of classes: numbers, text or truth values.
 Labels: TypeAlias = npt.NDArray[Any]
 ClassWeight: TypeAlias = Mapping[int, float] | Mapping[str, float] | Literal["balanced"] | None
-# Subsets that are known: a plan, one list of columns (or a mask) per member, or such lists by name.
+# Explicit subsets: a plan, one list of columns (or a mask) per member, or such lists by name.
 _Known: TypeAlias = SubsetPlan | Spaces | Sequence[ArrayLike]
-# What `subsets` may be: known ones, the name of a strategy, a strategy, or a function of (n_features, rng).
+# Values of `subsets`: explicit ones, the name of a strategy, a strategy, or a function of (n_features, rng).
 Subsets: TypeAlias = str | _Known | Strategy | Callable[[int, np.random.Generator], _Known]
 Missing: TypeAlias = Literal["raise", "drop-members"]
 
 
-# -- what a user passes in ------------------------------------------------------------------------
+# -- checks of input ------------------------------------------------------------------------------
 
 
 def training_input(
@@ -111,7 +111,7 @@ def training_input(
     if y is None:
         raise DataError(f"{type(estimator).__name__} requires y to be passed, but the target y is None")
     if is_sparse(y):
-        raise DataError("y is a sparse matrix; labels are given as an array, y.toarray()")
+        raise DataError("y is a sparse matrix; give labels as an array, y.toarray()")
     kind = y.dtype.kind if isinstance(y, np.ndarray) else None
     if np.ma.is_masked(y) or kind == "V" or (numeric and kind not in (None, "c")):
         refuse_odd_values("y", y)
@@ -131,11 +131,11 @@ def training_input(
 
 
 def checked_features(estimator: Any, X: MatrixLike, reset: bool, allow_nan: bool = False, **labels: Any) -> Any:
-    """X as float64 in its own library; if it is no tensor, and labels are given, both."""
+    """X as float64 in its own library; if X is not a tensor and labels are given, X and labels."""
     if is_lazy(X) or isinstance(X, MomentBatches):
         raise DataError(
-            f"X is a table in blocks or its moments, which {type(estimator).__name__} cannot take here; hand over "
-            "blocks in memory; RidgeEnsembleRegressor fits both, and predicts a table, as they are"
+            f"X is a table in blocks or its moments, which {type(estimator).__name__} does not accept here; give "
+            "blocks in memory, or use RidgeEnsembleRegressor, which fits both and predicts tables"
         )
     if not is_tensor(X):
         refuse_odd_table("X", X)
@@ -204,7 +204,7 @@ def row_weights(
 
 
 def number_of_rows(max_samples: float, n_samples: int, fit_intercept: bool) -> int:
-    """How many of n rows a member sees: a number (int) or a share of them (float).
+    """How many of n rows a member sees, from a number (int) or a share of them (float).
 
     >>> number_of_rows(0.25, 40, True), number_of_rows(12, 40, True), number_of_rows(1.0, 40, True)
     (10, 12, 40)
@@ -224,9 +224,9 @@ def number_of_rows(max_samples: float, n_samples: int, fit_intercept: bool) -> i
 
 
 def weighted_rows(X: Features | DiskColumns, targets: Array, weights: FloatArray) -> tuple[Any, Array, Array | None]:
-    """Rows of positive weight, in the library of X: nothing is learnt from others, and they do not count as samples.
+    """Rows of positive weight, in the library of X; others have no effect, and do not count as samples.
 
-    Weights that are all one are None.
+    Weights that are all one become None.
     """
     example = targets if isinstance(X, DiskColumns) else X
     if (weights == 1).all():
@@ -240,7 +240,7 @@ def weighted_rows(X: Features | DiskColumns, targets: Array, weights: FloatArray
 
 
 def left_out_sets(groups: ArrayLike | None, gap: int, weights: FloatArray, n_samples: int) -> LeftOutSets | None:
-    """The sets that `groups`, shape (n,), or `gap` name among the rows of positive weight; None for single rows."""
+    """The left-out sets by `groups`, shape (n,), or `gap`, of the rows of positive weight; None for single rows."""
     steps = 0 if isinstance(gap, int) and gap == 0 else positive_integer("gap", gap, 10**9)
     if groups is not None and steps:
         raise ParameterError(
@@ -255,7 +255,7 @@ def left_out_sets(groups: ArrayLike | None, gap: int, weights: FloatArray, n_sam
 
 
 def aggregation_of(name: str, value: str | Aggregation, *, decides_classes: bool) -> Aggregation:
-    """The aggregation that a parameter names, among those that give numbers or those that decide classes.
+    """The aggregation of a parameter's value, of the kind that gives numbers or the kind that decides classes.
 
     >>> aggregation_of("voting", "sum", decides_classes=True).name
     'sum'
@@ -268,7 +268,7 @@ def aggregation_of(name: str, value: str | Aggregation, *, decides_classes: bool
 
 
 def per_target(aggregation: Aggregation) -> Aggregation:
-    """The aggregation with weights of its own for each target."""
+    """The aggregation with separate weights for each target."""
     if "per_target" not in (each.name for each in fields(aggregation)):
         raise ParameterError(
             f"weights for each target or class need fitted weights, got aggregation={aggregation.name!r}; "
@@ -277,11 +277,11 @@ def per_target(aggregation: Aggregation) -> Aggregation:
     return replace(aggregation, per_target=True)  # type: ignore[call-arg]
 
 
-# -- one ridge, to compare with -------------------------------------------------------------------
+# -- one ridge, for comparison --------------------------------------------------------------------
 
 
 def one_ridge(rows: TrainingRows, ridges: ArrayLike | None, aggregation: Aggregation) -> Candidate:
-    """One ridge on all features, chosen by left-out errors; nothing is warned of, because nobody asked for it."""
+    """One ridge on all features, chosen by left-out errors, without warnings, because the user did not ask for it."""
     with warnings.catch_warnings(action="ignore", category=SubridgeWarning):
         return choose_ensemble(
             rows, offers(rows.column_squares > 0, (), (), ()), [aggregation], ridges, "ensemble"
@@ -293,8 +293,8 @@ def errors_by_scale(
 ) -> tuple[float, float, float]:
     """Left-out errors of one ridge on X as it is and standardised, and the standard error of their difference.
 
-    X has shape (n, M) and `targets` (C, n). The difference is taken row by row, or group by group. This takes the
-    search of two ridges, which is less than a forecast or advice takes.
+    X has shape (n, M) and `targets` (C, n). The difference is taken row by row, or group by group. This searches two
+    ridges, which is faster than a forecast or advice.
 
     >>> X = np.random.default_rng(0).standard_normal((50, 2))
     >>> plain, scaled, error = errors_by_scale(X * [1, 1000], X[None, :, 0])
@@ -313,10 +313,10 @@ def errors_by_scale(
 
 
 class RidgeEstimator(BaseEstimator):
-    """What `BandedRidge` and the ensembles share: what is forgotten, and tags of scikit-learn."""
+    """The base of `BandedRidge` and the ensembles: a reset before each fit, and scikit-learn's tags."""
 
     def _forget(self) -> None:
-        """Forget an earlier fit, so that one that fails leaves nothing to predict with; classes serve a stream."""
+        """Forget an earlier fit, so that a failed fit cannot predict; a stream still needs the classes."""
         private = ("_members", "_moments", "_left_out", "_by_target")
         for name in [name for name in vars(self) if name in private or (name[-1] == "_" and name != "classes_")]:
             delattr(self, name)
@@ -332,7 +332,7 @@ class RidgeEstimator(BaseEstimator):
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class RidgeEnsembleBase(RidgeEstimator):
-    """Members, ridges and streams; subclasses add targets, aggregation and what is published."""
+    """Members, ridges and streams; subclasses add targets, aggregation and public attributes."""
 
     n_estimators: int | Literal["auto"] = field(default="auto", kw_only=False)
     subsets: Subsets = "auto"
@@ -352,12 +352,12 @@ class RidgeEnsembleBase(RidgeEstimator):
     # -- describing the ensemble ------------------------------------------------------------------
 
     def _seeds(self) -> tuple[int, int]:
-        """Check the parameters that need no data; seeds of the subsets and of everything else."""
+        """Check the parameters that need no data, and draw the seeds of the subsets and of everything else."""
         truth("fit_intercept", self.fit_intercept)
         one_of("ridge_scope", self.ridge_scope, SCOPES)
         if isinstance(self.ridge, str) and self.ridge != "auto":
             raise ParameterError(
-                f"ridge must be a number, one per member, or 'auto' (ridge_scope says for whom), got {self.ridge!r}"
+                f"ridge must be a number, one per member, or 'auto' (see ridge_scope), got {self.ridge!r}"
             )
         one_of("missing", self.missing, get_args(Missing))
         if not isinstance(self.n_estimators, str) or self.n_estimators != "auto":
@@ -366,17 +366,17 @@ class RidgeEnsembleBase(RidgeEstimator):
         return int(first), int(second)
 
     def _refuse(self, names: Sequence[str], reason: str) -> None:
-        """Refuse parameters that are not at their defaults, and scores of other than squared errors."""
+        """Refuse parameters that are not at their defaults, and the score of absolute errors."""
         asked = [name for name in names if np.any(np.asarray(getattr(self, name)) != getattr(type(self), name))]
         asked += ["scoring"] * (self.scoring == "neg_mean_absolute_error")
         if asked:
             raise ParameterError(f"{asked[0]}={getattr(self, asked[0])!r} {reason}")
 
     def _families(self, varying: BoolArray, seed: int) -> list[list[Offer]]:
-        """What may be fitted: "auto" leaves the number of members, and the kind of subsets, to left-out errors.
+        """The candidates: with "auto", left-out errors choose the number of members and the kind of subsets.
 
-        `varying` says which features do, shape (M,). A number of members is drawn once, heterogeneous if the kind is
-        left open.
+        `varying`, shape (M,), is true for features that vary. A given number of members is drawn once, heterogeneous if
+        the kind is "auto".
         """
         M = len(varying)
         name = self.subsets
@@ -394,18 +394,20 @@ class RidgeEnsembleBase(RidgeEstimator):
         kind = "dirichlet" if name == "auto" else name
         rng = np.random.default_rng(seed)
         options = (StrategyOptions(k, M, self.fraction_spread, self.subset_sizes) for k in numbers)
-        plans = [read_strategy(kind, each).draw(M, rng) for each in options]
-        drawn = [Offer(f"{k} {kind}", kind, plan, self.fraction_spread) for k, plan in zip(numbers, plans, strict=True)]
+        plans = (read_strategy(kind, each).draw(M, rng) for each in options)
+        drawn = [Offer(f"{plan.n_members} {kind}", kind, plan, self.fraction_spread) for plan in plans]
         return [*list(offers(varying, (), (), (), seed))[:is_open], drawn]
 
     def _draw_rows(self, families: list[list[Offer]], rows: TrainingRows, seed: int) -> None:
-        """Add the rows that members see to the offers; one ridge among others to choose from sees them all."""
+        """Add the rows that members see to the offers; one ridge that is compared with ensembles sees all rows."""
         n = rows.n_samples
         number = number_of_rows(self.max_samples, n, self.fit_intercept)
         if number == n:
             return
         if rows.left_out is not None:
-            raise ParameterError("max_samples cannot be used with groups or a gap: it leaves out single rows; use 1.0")
+            raise ParameterError(
+                "max_samples leaves out single rows, and cannot be used with groups or a gap; use max_samples=1.0"
+            )
         for family in families:
             family[:] = [
                 each
@@ -415,7 +417,7 @@ class RidgeEnsembleBase(RidgeEstimator):
             ]
 
     def _given_plan(self, n_features: int, rng: np.random.Generator) -> SubsetPlan:
-        """The subsets that a user gives, as a plan, a strategy, lists of features, or a function that draws them."""
+        """The subsets that a user gives as a plan, a strategy, lists of features, or a function that draws them."""
         draw = self.subsets.draw if isinstance(self.subsets, Strategy) else self.subsets
         try:
             drawn: _Known = draw(n_features, rng) if callable(draw) else draw
@@ -440,14 +442,14 @@ class RidgeEnsembleBase(RidgeEstimator):
         return SubsetPlan.from_indices(drawn, n_features)
 
     def _per_member(self, name: str, values: FloatArray, families: list[list[Offer]]) -> FloatArray:
-        """Numbers of a parameter, one for all members or one for each."""
+        """The values of a parameter, one for all members or one for each."""
         k = {offer.plan.n_members for family in families for offer in family}
         if values.shape in ((), (1,)):
             return values.reshape(())
         if {values.shape} == {(each,) for each in k}:
             return values
-        members = f"one per member ({k.pop()})" if len(k) == 1 else "one for all members, whose number is chosen"
-        raise ParameterError(f"{name} must be a number or {members}, got shape {values.shape}")
+        members = f" or one per member ({k.pop()})" if len(k) == 1 else ", because n_estimators='auto'"
+        raise ParameterError(f"{name} must be a number{members}, got shape {values.shape}")
 
     def _given_ridges(self, families: list[list[Offer]]) -> FloatArray | None:
         """The ridges that a user gives, shape () or (k,); None if they are searched for."""
@@ -460,7 +462,7 @@ class RidgeEnsembleBase(RidgeEstimator):
     def _training_rows(
         self, X: Features | DiskColumns, targets: Array, weights: FloatArray, groups: ArrayLike | None
     ) -> TrainingRows:
-        """Rows of positive weight, centred, with those that are left out together, and warnings about them."""
+        """Rows of positive weight, centred, with the sets that are left out together; warnings are given about them."""
         together = left_out_sets(groups, self.gap, weights, X.shape[0])
         X, y, w = weighted_rows(X, targets, weights)
         if X.shape[0] < 1 + self.fit_intercept:
@@ -508,7 +510,7 @@ class RidgeEnsembleBase(RidgeEstimator):
         taken = choice.kept[choice.taken]
         outputs, error = judge(pool, pool.index(taken))
         if self.ridge_scope == "joint" and fixed is None and len(taken.places) > 1:
-            # Many choices from few rows may cost too much, and the lower of two errors is too low.
+            # So many choices from few rows may increase the error, so joint ridges must be better by some margin.
             common = tuned(taken.offer, taken.name, taken.ridges, taken.chooser, "ensemble", taken.losses.aggregation)
             other_outputs, other_error = judge([common])
             own, other = (squares_of(each[None, ...], taken.losses) for each in (outputs, other_outputs))
@@ -526,7 +528,7 @@ class RidgeEnsembleBase(RidgeEstimator):
             self.estimators_samples_ = [np.flatnonzero(weights)[seen] for seen in sets]
         self._keep_candidate(rows, taken, error)
         self._left_out = LeftOutEnsemble(
-            rows=replace(rows, given=None),  # a fitted estimator does not hold on to X
+            rows=replace(rows, given=None),  # a fitted estimator does not keep X
             errors=taken.losses.errors(taken.places[None])[0],
             noise=noise_of(len(taken.places)),
             ensemble=self.ensemble_,
@@ -540,7 +542,7 @@ class RidgeEnsembleBase(RidgeEstimator):
         return self._left_out
 
     def _warn_if_worse(self, rows: TrainingRows, choice: Choice) -> None:
-        """Compare a number of members that was asked for with one ridge, which takes one more decomposition."""
+        """Compare a requested number of members with one ridge, which takes one more decomposition."""
         taken = choice.trials[choice.taken]
         one = one_ridge(rows, self.ridges, Summed() if taken.ensemble.aggregation.decides_classes else Mean()).error
         if taken.error > _WORSE * one:
@@ -555,7 +557,7 @@ class RidgeEnsembleBase(RidgeEstimator):
     def _keep_candidate(
         self, rows: TrainingRows, taken: Candidate, error: float, decided: Aggregation | None = None
     ) -> None:
-        """Set and publish what was fitted from the candidate that was taken, perhaps with another aggregation."""
+        """Set the fitted attributes from the candidate that was taken; `decided` may replace its aggregation."""
         losses = taken.losses
         places = taken.places
         plan = taken.offer.plan
@@ -592,7 +594,7 @@ class RidgeEnsembleBase(RidgeEstimator):
         self._publish()
 
     def _keep_plan(self, plan: SubsetPlan) -> None:
-        """Set what is known of the members from their subsets."""
+        """Set the attributes that follow from the subsets."""
         self.subset_plan_ = plan
         self.n_estimators_ = plan.n_members
         self.estimators_features_ = list(plan.measurements)
@@ -600,7 +602,7 @@ class RidgeEnsembleBase(RidgeEstimator):
     def _absorb(
         self, X: Features, targets: FloatArray, weights: FloatArray, aggregations: Sequence[Aggregation]
     ) -> None:
-        """Add a batch of rows to the moments and fit to all of them; nothing is warned of while rows may be few."""
+        """Add a batch of rows to the moments and fit to all of them, without warnings about the path of ridges."""
         features, y, w = weighted_rows(X, targets, weights)
         before = getattr(self, "_moments", ())
         new = [
@@ -616,17 +618,15 @@ class RidgeEnsembleBase(RidgeEstimator):
     def _fit_moments(
         self, rows: MomentRows, aggregations: Sequence[Aggregation], seed: int, all_rows: bool = True
     ) -> None:
-        """Choose subsets, ridges and weights from moments; classes are voted for with ridges of the mean score.
+        """Choose subsets, ridges and weights from moments; for votes, ridges are those of the mean score.
 
-        If not `all_rows` are there, columns that are constant so far may vary later.
+        Unless these are `all_rows`, columns that are constant so far may vary later.
         """
-        self._refuse(
-            ("readout_noise", "gap", "max_samples"), "needs the rows, and moments are all there is; fit to rows"
-        )
+        self._refuse(("readout_noise", "gap", "max_samples"), "needs the rows, not moments; fit to rows")
         warn_once([unequal_scales(rows.column_squares, getattr(self, "feature_names_in_", None))], stacklevel=4)
         decided = aggregations[0]
         families = self._families((rows.column_squares > 0) | (not all_rows), seed)
-        if decided.decides_classes:  # one ridge, unless a number or subsets are given
+        if decided.decides_classes:  # one ridge, unless a number of members or subsets are given
             families = [families[0][:1]]
             aggregations = [Mean()]
         aggregations = affordable(aggregations, rows.n_samples)
@@ -645,14 +645,14 @@ class RidgeEnsembleBase(RidgeEstimator):
     # -- predicting -------------------------------------------------------------------------------
 
     def _new_rows(self, X: MatrixLike) -> tuple[Features, bool]:
-        """Rows to predict, checked, and whether some lack columns; NaN is let through if members may drop out."""
+        """Checked rows to predict, and whether some lack columns; NaN is accepted if members may drop out."""
         drops = self.missing == "drop-members"
         features: Features = checked_features(self, X, reset=False, allow_nan=drops)
         values = features @ np.ones(features.shape[1]) if is_sparse(features) else features
         return features, drops and bool(namespace_of(values).isnan(values).any())
 
     def _outputs(self, X: MatrixLike) -> Array:
-        """What the ensemble says of new rows, shape (C, m): labels, mean scores, or shares of votes."""
+        """Outputs of the ensemble for new rows, shape (C, m): labels, mean scores, or shares of votes."""
         check_is_fitted(self)
         if hasattr(self, "_by_target"):
             outputs: Array = self._by_target.predict(self._new_rows(X)[0])
@@ -662,8 +662,8 @@ class RidgeEnsembleBase(RidgeEstimator):
             columns = disk_columns(X)
             if X.shape[1] != self.n_features_in_ or not self.ensemble_.aggregation.is_linear:
                 raise DataError(
-                    f"X on disk has {X.shape[1]} features; blocks of columns serve weighted sums of "
-                    f"{self.n_features_in_}, other aggregations need X in memory"
+                    f"X on disk has {X.shape[1]} features; blocks of columns need {self.n_features_in_}, and a "
+                    "weighted sum of members; other aggregations need X in memory"
                 )
             parts = (self._map[0][:, part] @ values.T for part, values in columns.blocks())
             return sum(parts, start=self._map[1][:, None])
@@ -678,11 +678,11 @@ class RidgeEnsembleBase(RidgeEstimator):
         return outputs / self.n_estimators_ if aggregation.decides_classes else outputs
 
     def _without_each(self, X: MatrixLike, method: str) -> tuple[LeftOutEnsemble, Features]:
-        """The ensemble without each left-out set, which needs the rows of the fit, and complete rows to predict."""
+        """The ensemble without each left-out set, and the checked rows to predict; both must be complete."""
         check_is_fitted(self)
         features, is_incomplete = self._new_rows(X)
         if is_incomplete:
-            raise DataError(f"X contains NaN, for which {method} has no answer: members drop out in predict only")
+            raise DataError(f"X contains NaN, which {method} does not support: members drop out in predict only")
         if not hasattr(self, "_left_out"):
-            raise NotFittedError(f"{method} needs the rows, and ridges for all targets; use fit, with per_target=False")
+            raise NotFittedError(f"{method} needs the rows, and ridges for all targets; use fit with per_target=False")
         return self._left_out, features

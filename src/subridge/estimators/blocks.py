@@ -1,8 +1,8 @@
 """Tables longer than memory: their moments in one pass, block by block, here or on the workers of a Dask cluster.
 
 A table is a list of blocks of rows that can be read in any order (Dask arrays and frames, zarr arrays, memory maps), or
-blocks that come one after the other (lazy frames, iterators). Blocks that are neighbours make a batch, whose moments
-are merged as a tree. Dask moves and repeats the work; nothing of ours runs on a worker but a function of one block.
+an iterator of blocks (lazy frames, batches). Neighbouring blocks make a batch, whose moments are merged as a tree. Dask
+schedules and repeats the work; a worker only runs a function of one block.
 """
 
 import hashlib
@@ -36,7 +36,7 @@ from subridge.store.tasks import TaskStore, place_of
 
 _BLOCK = 2**25  # bytes of a block that is read at once, as float64, and of a slab that is centred at once
 _FAN_IN = 8  # moments that one task merges: a power of two, so that all trees are the same
-_LEAST_BATCHES = 8  # of which a standard error can be had
+_LEAST_BATCHES = 8  # enough for a standard error
 _MATRICES = 16  # Gram matrices that a fit holds beside those of the batches; measured 13 at M = 512
 _PROCESS = 3 * 2**27  # bytes of an interpreter with NumPy, SciPy and Dask; up to 0.35 GiB were measured
 _NAMES = [each.name for each in fields(RowMoments)]
@@ -48,8 +48,7 @@ class _Table(NamedTuple):
     """A table in blocks: a list if they can be read in any order, else an iterable of them.
 
     A block is rows, labels and perhaps weights: arrays, partials that read them where they are needed, or values of
-    Dask. `dtype` and
-    `block_rows`, of the largest block, are None if they are not known.
+    Dask. `block_rows` is the number of rows of the largest block. It and `dtype` are None if they are not known.
     """
 
     blocks: Iterable[_Block]
@@ -81,7 +80,7 @@ def _table(X: Any, y: Any, weights: Any) -> _Table:
 
 
 def _n_targets(y: Any) -> int:
-    """C, of labels of any kind, before they are checked."""
+    """C, the number of targets, from labels of any kind that are not checked yet."""
     shape: tuple[Any, ...] = getattr(y, "shape", ())
     return int(shape[1]) if len(shape) == 2 else 1
 
@@ -98,7 +97,7 @@ def _table_of_batches(X: Iterable[Any], y: Any, weights: Any) -> _Table:
     batches = _checked_batches(X)
     first = next(batches, None)
     if first is None:
-        raise DataError("the iterator has no batches; an iterator can be read once only: make a new one")
+        raise DataError("the iterator has no batches; an iterator can be read only once, so give a new one")
     block = np.asarray(_plain(first[0]))
     if block.ndim != 2:
         raise DataError(f"the first batch has X of shape {block.shape}, which must be (n_samples, n_features)")
@@ -108,7 +107,7 @@ def _table_of_batches(X: Iterable[Any], y: Any, weights: Any) -> _Table:
 
 
 def _checked_batches(batches: Iterable[Any]) -> Iterator[_Block]:
-    """Batches of an iterator of the user's, whose errors are named with the batch they came from."""
+    """Batches of the user's iterator; an error says in which batch it occurred."""
     source = iter(batches)
     for number in count():
         try:
@@ -118,7 +117,7 @@ def _checked_batches(batches: Iterable[Any]) -> Iterator[_Block]:
         except Exception as error:
             raise DataError(
                 f"the iterator failed at batch {number} ({type(error).__name__}: {error}); nothing is fitted, and "
-                "the batches before it are not kept: mend it and fit again"
+                "earlier batches are not kept: repair the iterator and fit again"
             ) from error
         if not isinstance(each, tuple | list) or len(each) not in (2, 3):
             raise DataError(f"batch {number} must be (X, y) or (X, y, sample_weight), got {type(each).__name__}")
@@ -130,8 +129,11 @@ def _lazy_table(X: Any, y: Any, weights: Any) -> _Table:
     import polars as pl
 
     names = X.collect_schema().names()
-    given = [each for each in (X, y, weights) if each is not None]
-    lazy = [each if is_of(each, "polars", "LazyFrame") else pl.LazyFrame(np.asarray(each)) for each in given]
+    lazy = [
+        each if is_of(each, "polars", "LazyFrame") else pl.LazyFrame(np.asarray(each))
+        for each in (X, y, weights)
+        if each is not None
+    ]
     beside = pl.concat([each.select(pl.all().name.prefix(f"{i}:")) for i, each in enumerate(lazy)], how="horizontal")
     size = max(1, _BLOCK // (8 * max(len(names), 1)))
 
@@ -148,12 +150,12 @@ def refuse_unwritten(name: str, array: Any) -> None:
     if is_of(array, "zarr", "Array") and (unwritten := array.nchunks - array.nchunks_initialized):
         raise DataError(
             f"{unwritten} of {counted(array.nchunks, 'chunk')} of {name} were never written, or are lost; write it "
-            "again, chunks of zeros too (zarr's option write_empty_chunks)"
+            "again, with chunks of zeros (zarr's option write_empty_chunks)"
         )
 
 
 def _disk_table(X: Any, y: Any, weights: Any) -> _Table:
-    """Slices of a zarr array or a memory map, whole chunks of a zarr array."""
+    """Slices of rows of a memory map, or of a zarr array, whose chunks are kept whole."""
     if len(X.shape) != 2 or 0 in X.shape:
         raise DataError(f"X must have shape (n_samples, n_features) with neither zero, got {tuple(X.shape)}")
     n, width = X.shape
@@ -165,14 +167,14 @@ def _disk_table(X: Any, y: Any, weights: Any) -> _Table:
             raise DataError(f"{name} must be an array of {n} rows like X, got shape {getattr(each, 'shape', None)}")
     least = X.chunks[0] if is_zarr else 1
     step = max(1, _BLOCK // (8 * max(width, C)) // least) * least
-    on_dask = is_zarr and _client() is not None  # a memory map is a file of this machine
+    on_dask = is_zarr and _client() is not None  # workers may not see the file of a memory map
 
     def rows_of(each: Any, start: int) -> Any:
         if each is None:
             return None
         stop = min(start + step, n)
         rows = partial(_read, each, slice(start, stop), f"rows {start} to {stop}")
-        # Workers read what lies in zarr, and are sent the rest.
+        # Workers read zarr arrays themselves; other arrays are sent to them.
         return rows() if on_dask and not is_of(each, "zarr", "Array") else rows
 
     blocks = [tuple(rows_of(each, start) for each in (X, y, weights)) for start in range(0, n, step)]
@@ -204,8 +206,8 @@ def _dask_table(X: Any, y: Any, weights: Any) -> _Table:
         array = to_numpy(each)
         if len(array) != n:
             raise DataError(
-                f"{name} has {len(array)} rows, X {n if known else 'a number not known yet'}; give as many, or {name} "
-                "in blocks like those of X"
+                f"{name} has {len(array)} rows, X {n if known else 'a number not known yet'}; give one for each row of "
+                f"X, or {name} in blocks like those of X"
             )
         return np.split(array, np.cumsum(sizes[:-1]))
 
@@ -239,8 +241,8 @@ def _numbers(X: Any, y: Any, weights: Any, width: int, dtype: Any) -> tuple[Arra
         raise DataError(f"a block of X has shape {X.shape}, but the first has {width} columns; all must have the same")
     if X.dtype.kind not in "fiub" or (dtype is not None and X.dtype != dtype):
         raise DataError(
-            f"a block of X holds {X.dtype}, {'which is no number' if dtype is None else f'the first {dtype}'}; "
-            "convert all blocks to one type of number"
+            f"a block of X holds {X.dtype}, {'which is not numeric' if dtype is None else f'the first {dtype}'}; "
+            "convert all blocks to one numeric type"
         )
     if y.dtype.kind not in "fiub" or y.ndim not in (1, 2) or len(y) != len(X):
         raise DataError(f"a block of y has shape {y.shape} and type {y.dtype} for {len(X)} rows of X; give numbers")
@@ -265,7 +267,7 @@ def block_moments(
     n_before: int = 0,
     pieces: int | None = None,
 ) -> list[RowMoments]:
-    """Moments of the pieces of one block, in float64; missing values are counted, and filled if means are given."""
+    """Moments of the pieces of one block, in float64; missing values are counted, or filled by `fill` if given."""
     X, targets, weights = _numbers(X, y, weights, width, dtype)
     slab = max(1, _BLOCK // (8 * max(width, len(targets))))
     found = []
@@ -289,7 +291,7 @@ def block_moments(
 
 
 def _block_sums(X: Any, y: Any, weights: Any = None, *, width: int, dtype: Any) -> list[FloatArray]:
-    """Count and sum of what is there in every column of a block; one table of shape (2, M)."""
+    """Count and sum of the values of every column of a block without NaN; one table of shape (2, M)."""
     values = _numbers(X, y, weights, width, dtype)[0].astype(np.float64)
     with np.errstate(invalid="ignore"):  # infinite numbers are refused later
         return [np.stack([(~np.isnan(values)).sum(axis=0), np.nansum(values, axis=0)])]
@@ -322,7 +324,7 @@ def predicted(model: Any, X: Any, tail: tuple[int, ...]) -> Array:
         X = (read() for read, *_ in _disk_table(X, None, None).blocks)
     predictions = [model.predict(part) for part in X]
     if not predictions:
-        raise DataError("X gives no batches; an iterator can be read once, so give a new one")
+        raise DataError("X gives no batches; an iterator can be read only once, so give a new one")
     return np.asarray(np.concatenate(predictions))
 
 
@@ -339,7 +341,7 @@ def disk_columns(X: Any) -> DiskColumns:
 
 @contextmanager
 def new_array(path: str | Path) -> Iterator[Path]:
-    """A directory beside the path, which takes its place if all goes well; else nothing is left."""
+    """A directory beside the path, renamed to it if all goes well, and removed if not."""
     try:
         import zarr  # noqa: F401
     except ImportError as error:
@@ -379,7 +381,7 @@ def written_map(
         shape=(C, M),
         chunks=(C, min(rows.columns.step, M)),
         dtype="f8",
-        fill_value=np.nan,  # zeros are no gaps: they are written
+        fill_value=np.nan,  # so that chunks of zeros are written too
     )
     for part, own, seen in rows.seen(plan.measurements):
         found = np.zeros((C, part.stop - part.start))
@@ -406,40 +408,40 @@ def gather_moments(
 ) -> MomentBatches:
     """Read a table once, block by block, and keep its moments, from which estimators are fitted.
 
-    ``fit`` does the same with a table of these kinds; here are the options, and moments that serve several fits.
+    ``fit`` does the same with these tables. This function has more options, and its moments serve several fits.
 
     Parameters
     ----------
     X : Dask array or frame, zarr array, memory map, polars LazyFrame, or iterable of batches
         Rows of numbers, shape (n_samples, n_features), in any precision; sums are kept in double precision. Dask
-        collections, and zarr arrays if there is a current Dask client, are read by the workers. A batch is
-        (X, y) or (X, y, sample_weight).
+        workers read Dask collections, and zarr arrays if there is a current Dask client. A batch is (X, y) or
+        (X, y, sample_weight).
     y : array, Dask collection, LazyFrame, shape (n_samples,) or (n_samples, n_targets)
         Labels; None if X gives batches.
     sample_weight : as y, shape (n_samples,), optional
         How much each row counts.
     standardise : bool
-        Divide columns by their standard deviations, which are known after the pass. Ridges then are in those units,
-        and coefficients are given for the columns as they are.
+        Divide columns by their standard deviations, which are known after the pass. Ridges are then in those units;
+        coefficients are for the columns as given.
     missing : {"raise", "mean"}
-        NaN in X: refuse it, with a count by column, or fill it with the column's mean, found in a first pass.
+        For NaN in X: raise an error with a count by column, or fill in the column's mean, which takes another pass.
     store : str or Path, optional
-        A directory for the moments of finished batches; a run that was killed goes on where it stopped. Not for
-        batches that come one after the other.
+        A directory for the moments of finished batches; a run that was killed continues where it stopped. Not for
+        iterators of batches.
     memory : int, optional
-        Bytes that a process may hold; half of what is free by default.
+        Bytes that a process may hold; by default half of the free memory.
     progress : bool
         Show a bar with the time left, at a terminal.
 
     Returns
     -------
     MomentBatches
-        To be given to ``fit`` in place of X and y.
+        Moments to give to ``fit`` in place of X and y.
 
     Raises
     ------
     DataError, ParameterError
-        If the table cannot be used as given; nothing is kept then but what `store` holds.
+        If the table cannot be used as given. Only finished batches in `store` are kept then.
     BudgetError
         If the moments do not fit in memory.
     ClusterError
@@ -463,9 +465,9 @@ def gather_moments(
     n_batches, planned = _plan(table, budget)
     in_any_order = isinstance(table.blocks, list)
     if fills and not in_any_order and not is_lazy(X):
-        raise ParameterError("missing='mean' reads the table twice, and an iterator can be read once; fill its batches")
+        raise ParameterError("missing='mean' reads X twice, but an iterator can be read only once; fill its batches")
     if store is not None and not in_any_order:
-        raise ParameterError("store= needs blocks that can be read in any order; batches of an iterator come once")
+        raise ParameterError("store= needs blocks that can be read in any order, not an iterator; leave store out")
     blocks = table.blocks if isinstance(table.blocks, list) else []
     parts = np.array_split(np.arange(len(blocks)), n_batches)
     groups = [[blocks[i] for i in part] for part in parts if len(part)]  # neighbouring blocks make a batch
@@ -493,7 +495,7 @@ def gather_moments(
 def moments_for(
     estimator: Any, X: Any, y: Any, weights: Any, least: int, memory: int | None = None, progress: bool = True
 ) -> MomentBatches:
-    """The moments that an estimator is fitted to, given or gathered, of at least so many rows; it keeps their names."""
+    """Given or gathered moments of at least so many rows; the estimator gets the number and names of their columns."""
     is_gathered = isinstance(X, MomentBatches)
     if is_gathered and not (y is None and weights is None):
         raise ParameterError("moments hold y and sample_weight; leave both out")
@@ -521,14 +523,14 @@ def _plan(table: _Table, budget: int) -> tuple[int, int]:
     if n_batches < _LEAST_BATCHES:
         raise BudgetError(
             f"moments of {table.width} columns and {counted(table.n_targets, 'target')}, with blocks of "
-            f"{block / 2**20:.0f} MiB, take {needed / 2**30:.1f} GiB, but {budget / 2**30:.1f} GiB may be "
+            f"{block / 2**20:.0f} MiB, take {needed / 2**30:.1f} GiB, but only {budget / 2**30:.1f} GiB may be "
             "used; give more memory=, smaller blocks, or fewer columns or targets"
         )
     return n_batches, needed
 
 
 def _means(table: _Table, groups: list[list[_Block]], bar: ProgressBar) -> FloatArray:
-    """Means of the columns without what is missing, shape (M,)."""
+    """Means of the columns without missing values, shape (M,)."""
     found = np.zeros((2, table.width))
     work = partial(_block_sums, width=table.width, dtype=table.dtype)
     for _, parts in _run(table, groups or ([each] for each in table.blocks), work):
@@ -538,7 +540,7 @@ def _means(table: _Table, groups: list[list[_Block]], bar: ProgressBar) -> Float
 
 
 def _identity(table: Any) -> object:
-    """What tells a table, labels or weights from others: the place of a file, else a digest."""
+    """An identity of a table, labels or weights: the place of a file, else a digest."""
     if is_of(table, "zarr", "Array") or isinstance(table, np.memmap):
         return str(getattr(table, "store", None) or table.filename), getattr(table, "path", ""), table.shape
     if is_dask(table):
@@ -557,7 +559,7 @@ def _batches(
     given: tuple[Any, ...],
     bar: ProgressBar,
 ) -> list[RowMoments]:
-    """Moments of batches of neighbouring blocks, from the store where they are there already."""
+    """Moments of batches of neighbouring blocks, read from the store where it has them."""
     n_blocks = sum(map(len, groups))
     work = partial(
         block_moments, width=table.width, dtype=table.dtype, fill=fill, pieces=math.ceil(n_batches / n_blocks)
@@ -582,9 +584,10 @@ def _batches(
 
 
 def _run(table: _Table, groups: Iterable[list[_Block]], work: _Work) -> Iterator[tuple[int, list[Any]]]:
-    """Batches one after the other in this process, or as they are ready on Dask: a batch of one block has its pieces.
+    """Numbers and results of batches: in order in this process, or as they are ready on Dask.
 
-    On Dask they are trees of tasks, on the current client's cluster or by Dask's scheduler of this machine.
+    The blocks of a batch are merged; a batch of one block keeps its pieces. On Dask, batches are trees of tasks, on the
+    cluster of the current client or by Dask's local scheduler.
     """
     if not table.on_dask:
         yield from enumerate(
@@ -614,15 +617,15 @@ def _run(table: _Table, groups: Iterable[list[_Block]], work: _Work) -> Iterator
             future.release()
     except KilledWorker as error:
         raise ClusterError(
-            f"a block killed several workers in a row ({error}), perhaps for want of memory; give workers more of it, "
+            f"a block killed several workers in a row ({error}), perhaps for lack of memory; give workers more memory, "
             "or smaller blocks"
         ) from error
     except Exception as error:
         lost = type(error).__name__ in ("CancelledError", "FutureCancelledError", "CommClosedError")
-        if lost or client.status != "running":  # which a client says for a while after it has lost its scheduler
+        if lost or client.status != "running":  # a client that has lost its scheduler tries to connect
             raise ClusterError(
-                "the Dask scheduler is gone, or dropped the work; start it again and run again, with store= to keep "
-                "finished batches"
+                "the Dask scheduler is gone, or dropped the work; start it and run again, with store= to keep finished "
+                "batches"
             ) from error
         raise
     finally:

@@ -39,9 +39,9 @@ from subridge.ridge.classes import fit_bias, fit_temperature, log_loss, softmax
 class RidgeEnsembleClassifier(ClassifierMixin, RidgeEnsembleBase):
     """Ridge classification, on all features or on subsets of them (sec. E.2 (LinClassTrainingSection)).
 
-    Each member regresses one-hot labels on its features. By default scores are combined as the outputs of
-    `RidgeEnsembleRegressor` are, by one ridge on all features unless an ensemble is surely better, and a bias per class
-    is fitted to left-out scores. As in the paper, ``voting="majority"`` lets every member vote for the class of its
+    Each member regresses one-hot labels on its features. By default scores are treated like the outputs of
+    `RidgeEnsembleRegressor`: one ridge on all features is taken unless an ensemble is surely better. A bias per class
+    is fitted to left-out scores. With ``voting="majority"``, as in the paper, every member votes for the class of its
     largest score.
 
     Parameters
@@ -58,7 +58,8 @@ class RidgeEnsembleClassifier(ClassifierMixin, RidgeEnsembleBase):
         λ, one for all members or one for each; "auto" chooses from `ridges` by exact leave-one-out errors.
     ridge_scope : {"ensemble", "member", "joint"}, default="ensemble"
         Which ridges "auto" chooses. "ensemble" and "joint" minimise the share of left-out samples that the ensemble
-        misclassifies (equal shares: the squared error of the mean score), "member" each member's squared error.
+        misclassifies, and among equal shares the squared error of the mean score. "member" minimises each member's
+        squared error.
     ridges : sequence of float, optional
         The path that "auto" searches.
     fit_intercept : bool, default=True
@@ -69,36 +70,37 @@ class RidgeEnsembleClassifier(ClassifierMixin, RidgeEnsembleBase):
         The score of left-out rows by which "auto" chooses the ridge; "neg_log_loss" is the cross-entropy of calibrated
         probabilities, and ``loo_path_`` then holds it.
     gap : int, default=0
-        For rows in time order: every row is left out with so many neighbours on either side.
+        For rows in time order: every row is left out with this number of neighbours on either side.
     max_samples : float or int, default=1.0
         Rows that each member sees: a share of all (float) or their number (int), drawn without repeats, independently
         for each member. One ridge that is compared with ensembles (``n_estimators="auto"``) sees all rows. Left-out
         errors stay exact: a row that is left out changes only the members that saw it. Not with `groups` or `gap`.
     missing : {"raise", "drop-members"}, default="raise"
-        NaN in X when predicting: refuse it, or leave out the members that see it, as for `RidgeEnsembleRegressor`.
+        For NaN in X when predicting: raise an error, or leave out the members that see it, as for
+        `RidgeEnsembleRegressor`.
     random_state : int, RandomState or None
-        Draws subsets and readout noise.
+        Seed of subsets and readout noise.
     voting : {"auto", "majority", "sum"} or Aggregation, default="auto"
         "auto": scores are averaged, scaled or freely weighted, whichever has the least squared error on left-out rows,
         and a bias per class is added; with `scoring` or `score_weights` it is "sum". "majority": the class with most
-        votes; ties go to the largest summed score among the tied, then to the lowest class; one member alone decides by
+        votes; among tied classes the one with the largest summed score, then the lowest; one member alone decides by
         its scores. "sum": the class with the largest summed score.
     score_weights : {"equal", "scaled", "simplex", "free"} or Aggregation, default="equal"
         Weights of the members, fitted to the leave-one-out scores as the `aggregation` of `RidgeEnsembleRegressor`.
-        With ``voting="sum"`` they weigh scores, each class by its own, and ridges minimise the squared error of the
-        weighted scores. With "majority" votes count by weights common to all classes, "simplex" or "free".
+        With ``voting="sum"`` the scores of each class have separate weights, and ridges minimise the squared error of
+        the weighted scores. With "majority" votes have weights common to all classes, "simplex" or "free".
     class_weight : dict or "balanced", optional
-        Weights of the classes, multiplied into the sample weights. Probabilities and ``loo_error_`` then speak of
-        classes as they are weighted.
+        Weights of the classes, multiplied by the sample weights. Probabilities and ``loo_error_`` then refer to the
+        weighted classes.
     restore_prevalence : bool, default=False
-        Give probabilities of the classes as they occur in y, whatever `class_weight` and sample weights are.
+        Give probabilities for the classes as frequent as they are in y, whatever `class_weight` and sample weights are.
 
     Attributes
     ----------
     classes_ : ndarray, shape (n_classes,)
         In ascending order.
     coef_ : array, shape (n_classes, n_features), or (1, n_features) for two classes
-        The mean of the members' scores as one linear map (for two classes: of the second minus the first).
+        The mean of the members' scores as one linear map (for two classes: the second score minus the first).
     intercept_ : array, shape (n_classes,) or (1,)
         The intercept of that map.
     estimators_coef_ : list of array, each of shape (n_classes, N_r)
@@ -109,12 +111,12 @@ class RidgeEnsembleClassifier(ClassifierMixin, RidgeEnsembleBase):
     loo_predictions_, loo_probabilities_ : array, shape (n_samples,) and (n_samples, n_classes)
         Classes and probabilities of the rows when they (their groups, their neighbours) are left out.
     risk_matrix_ : ndarray, shape (k, k)
-        Of the scores' squared errors, summed over classes.
+        Ê_rr′ + ζ² of the scores, summed over classes.
     temperature_ : float
         β of ``predict_proba``: ``softmax(β · decision)``, fitted to the votes (or scores) of left-out samples.
     bias_ : ndarray, shape (n_classes,)
-        What is added to the scores of each class, fitted with the temperature; zeros unless ``voting="auto"`` and
-        the log loss of left-out rows falls by more than as many fitted numbers explain by chance.
+        Added to the scores of each class, and fitted with the temperature. Zeros unless ``voting="auto"`` and the log
+        loss of left-out rows falls by more than fitting so many numbers explains by chance.
     choice_ : Choice
         The candidates that were tried, as for `RidgeEnsembleRegressor`.
     ensemble_, estimators_features_, estimators_samples_, estimators_intercept_ : various
@@ -126,8 +128,8 @@ class RidgeEnsembleClassifier(ClassifierMixin, RidgeEnsembleBase):
 
     See Also
     --------
-    RidgeEnsembleRegressor : such members for numbers.
-    simulate_classification : how voting ensembles learn.
+    RidgeEnsembleRegressor : the same members for regression.
+    simulate_classification : learning curves of voting ensembles.
     forecast : their error with more or fewer samples.
 
     Examples
@@ -141,7 +143,7 @@ class RidgeEnsembleClassifier(ClassifierMixin, RidgeEnsembleBase):
     >>> bool(model.score(X, y) > 0.8)
     True
 
-    From a stream of rows, whose classes are named beforehand:
+    To fit to a stream of rows, name all classes first:
 
     >>> for rows in (slice(0, 150, 2), slice(1, 150, 2)):
     ...     model = model.partial_fit(X[rows], y[rows], classes=[0, 1, 2])
@@ -209,7 +211,7 @@ class RidgeEnsembleClassifier(ClassifierMixin, RidgeEnsembleBase):
             shifted = decision + like(bias, decision)[:, None]
             plain = log_loss(decision, self.temperature_, rows.targets, rows.weights)
             gain = plain - log_loss(shifted, beta, rows.targets, rows.weights)
-            if gain * rows.effective_samples > len(bias) - 1:  # one for each free number (Akaike 1974)
+            if gain * rows.effective_samples > len(bias) - 1:  # the number of free parameters (Akaike 1974)
                 self.temperature_ = beta
                 self.bias_ = bias
                 decision = shifted
@@ -226,10 +228,10 @@ class RidgeEnsembleClassifier(ClassifierMixin, RidgeEnsembleBase):
     ) -> Self:
         """Add a batch of rows; only their moments are kept.
 
-        Subsets are drawn at the first call; an earlier `fit` is forgotten. "auto" minimises the trace form
-        of the mean score's squared error, and members may vote as usual. Probabilities need left-out votes and hence
-        rows: `predict_proba` is refused; so are ``ridge_scope`` other than "ensemble", readout noise and balanced class
-        weights.
+        Subsets are drawn at the first call; an earlier `fit` is forgotten. "auto" minimises the trace form of the mean
+        score's squared error, and members may vote as usual. `predict_proba` raises an error, because probabilities
+        need left-out votes and hence the rows. So do readout noise, `gap`, `max_samples`, fitted weights and balanced
+        class weights.
 
         Parameters
         ----------
@@ -238,7 +240,7 @@ class RidgeEnsembleClassifier(ClassifierMixin, RidgeEnsembleBase):
         y : array_like or tensor, shape (n_samples,)
             Their classes.
         classes : array_like, shape (n_classes,)
-            All classes of the stream; needed at the first call (after a `fit`, its classes are taken).
+            All classes of the stream; needed at the first call, unless a `fit` came before, whose classes are used.
         sample_weight : array_like, shape (n_samples,), optional
             How much each row counts.
 
@@ -336,33 +338,33 @@ class RidgeEnsembleClassifier(ClassifierMixin, RidgeEnsembleBase):
         Raises
         ------
         NotFittedError
-            If the model is not fitted, or by `partial_fit` only, which keeps no rows to calibrate with.
+            If the model is not fitted, or only by `partial_fit`, which keeps no rows for calibration.
         DataError
             If X does not fit the model.
         """
         decision = self._decisions(X)
         if not hasattr(self, "temperature_"):
             raise NotFittedError(
-                "predict_proba is calibrated on left-out votes, which need the rows, and partial_fit keeps moments "
-                "only; use decision_function, or fit"
+                "predict_proba is calibrated on left-out votes, which need the rows, but partial_fit keeps only "
+                "moments; use decision_function, or fit"
             )
         return in_precision_of(X, self._probabilities(decision))
 
     def predict_set(self, X: MatrixLike, level: float = 0.9) -> BoolArray:
-        """Give sets of classes that hold the class of a new row with probability `level`.
+        """Give sets of classes that contain the class of a new row with probability `level`.
 
         Parameters
         ----------
         X : array_like, tensor or sparse matrix, shape (n_samples, n_features)
             New samples, one per row.
         level : float
-            Wanted coverage, under the conditions of ``RidgeEnsembleRegressor.predict_interval``; the temperature is
-            fitted, too.
+            Nominal coverage, which holds under the conditions of ``RidgeEnsembleRegressor.predict_interval``; the
+            fitted temperature is one more exception.
 
         Returns
         -------
         ndarray of bool, shape (n_samples, n_classes)
-            A set can be empty, and it can hold all classes.
+            True for the classes of the set. A set can be empty, and it can contain all classes.
 
         Raises
         ------
@@ -385,12 +387,12 @@ class RidgeEnsembleClassifier(ClassifierMixin, RidgeEnsembleBase):
         return left_out.class_sets(features, level, self.temperature_, self.bias_)
 
     def _decisions(self, X: MatrixLike) -> Array:
-        """Votes or scores of new rows with the bias of every class, shape (C, m)."""
+        """Votes or scores of new rows, with the bias of every class, shape (C, m)."""
         decision = self._outputs(X)
         return decision + like(self.bias_, decision)[:, None] if hasattr(self, "bias_") else decision
 
     def _probabilities(self, decision: Array) -> Array:
-        """Calibrated probabilities, shape (m, C), of the classes as they were weighted, or as they occur."""
+        """Calibrated probabilities, shape (m, C), of the weighted classes, or of classes as frequent as in y."""
         found: Array = softmax(decision, self.temperature_).T
         if truth("restore_prevalence", self.restore_prevalence):
             found = found * like(self._prevalence, found)
@@ -406,7 +408,7 @@ class RidgeEnsembleClassifier(ClassifierMixin, RidgeEnsembleBase):
         return np.asarray(self.classes_[:, None] == labels, dtype=np.float64)
 
     def _labels_of(self, decision: Array) -> Labels:
-        """The classes of the largest decisions (C, n); a tensor if these are one and the classes are numbers."""
+        """The classes of the largest decisions (C, n); a tensor if decisions are a tensor and classes are numbers."""
         numbers = first_largest(decision)
         if is_numpy(numbers) or self.classes_.dtype.kind not in "iufb":
             return self.classes_[to_numpy(numbers).astype(np.intp)]
@@ -418,16 +420,15 @@ class RidgeEnsembleClassifier(ClassifierMixin, RidgeEnsembleBase):
         self.estimators_coef_ = self._members.coefficients
         self.estimators_intercept_ = self._members.intercepts
         self.weights_ = self._member_weights
-        two = len(self.classes_) == 2
-        self.coef_, self.intercept_ = (each[1:] - each[:1] if two else each for each in self._map)
+        self.coef_, self.intercept_ = (each[1:] - each[:1] if len(self.classes_) == 2 else each for each in self._map)
 
     def _aggregations(self) -> tuple[list[Aggregation], Aggregation]:
-        """How scores or votes are combined, several if left-out errors choose, and what weighs votes of a majority."""
+        """The aggregations of scores or votes among which left-out errors choose, and that of the weights of votes."""
         equal = isinstance(self.score_weights, str) and self.score_weights == "equal"
         if self._is_open and equal:
             return [Mean(), Scaled(), Free()], Mean()
         is_auto = isinstance(self.voting, str) and self.voting == "auto"
-        # The scores of one member that decides alone say more than its vote.
+        # A single member decides by its scores, which have more information than its vote.
         is_single = (
             isinstance(self.subsets, str) and isinstance(self.n_estimators, int | np.integer) and self.n_estimators == 1
         )
@@ -439,14 +440,13 @@ class RidgeEnsembleClassifier(ClassifierMixin, RidgeEnsembleBase):
             return [per_target(found) if isinstance(self.score_weights, str) else found], Mean()
         if not found.fits_weights or found.equal_weights:
             raise ParameterError(
-                f"score_weights={found.name!r} does not weigh votes, which have no scale; use 'simplex' or 'free', "
-                "or voting='sum'"
+                f"score_weights={found.name!r} cannot weigh votes; use 'simplex' or 'free', or voting='sum'"
             )
         return [voting], found
 
 
 def _classes_of(labels: ArrayLike) -> Labels:
-    """The classes, each once and in order; a classifier needs two."""
+    """The distinct classes in ascending order; a classifier needs at least two."""
     try:
         classes: Labels = np.unique(to_numpy(labels))
     except (TypeError, ValueError) as error:  # None beside numbers, or ragged

@@ -1,11 +1,11 @@
 """Fitted members: outputs for new rows, for rows that lack columns, and without each left-out row (intervals).
 
 Intervals are jackknife+ (Barber, Candès, Ramdas and Tibshirani 2021): with left-out errors e_i and the ensemble μ^(-i)
-trained without row i, the interval for x goes from a low quantile of ``μ^(-i)(x) - |e_i|`` to a high one of ``μ^(-i)(x)
-+ |e_i|``. If groups are left out, μ^(-i) is trained without the group of i and every group has the same share in the
-quantile (Lee, Barber and Willett 2023), so that groups rather than rows need be exchangeable. Sets of classes take the
-score ``1 - p(class)`` in place of |e| (CV+, Romano, Sesia and Candès 2020). At fixed ridge and weights the coverage is
-at least 2·level - 1, whatever the distribution.
+trained without row i, the interval for x goes from a low quantile of ``μ^(-i)(x) - |e_i|`` to a high one of
+``μ^(-i)(x) + |e_i|``. If groups are left out, μ^(-i) is trained without the group of i, and every group has the same
+share in the quantile (Lee, Barber and Willett 2023), so that only groups, not rows, must be exchangeable. Sets of
+classes use the score ``1 - p(class)`` in place of |e| (CV+, Romano, Sesia and Candès 2020). At fixed ridge and weights
+the coverage is at least 2·level - 1, for any distribution.
 """
 
 from collections.abc import Iterator, Sequence
@@ -43,7 +43,7 @@ Features: TypeAlias = Array | SparseMatrix  # checked features: float64, in the 
 
 
 def weights_of_targets(weights: FloatArray, C: int, example: Array) -> Array:
-    """Weights of the members for each of C targets, (k, C), from those for all, (k,), or for each, (C, k)."""
+    """Weights of the members for each of C targets, (k, C), from common ones, (k,), or one set per target, (C, k)."""
     return like(np.broadcast_to(weights, (C, weights.shape[-1])).T, example)
 
 
@@ -51,7 +51,7 @@ def weights_of_targets(weights: FloatArray, C: int, example: Array) -> Array:
 class FittedMembers:
     """Members as linear maps of the unscaled features: coefficients, each (C, N_r), and intercepts, each (C,).
 
-    `target_mean`, shape (C,), is what the aggregate predicts if no member counts; zero without intercept.
+    `target_mean`, shape (C,), is the prediction of the aggregate if all weights are zero; zero without intercept.
     """
 
     plan: SubsetPlan
@@ -60,9 +60,9 @@ class FittedMembers:
     target_mean: Array
 
     def collapse(self, weights: FloatArray) -> tuple[Array, Array]:
-        """The weighted sum of the members, measured from the target's mean, as one linear map: (C, M) and (C,).
+        """The weighted sum of the members, less the target's mean, as one linear map: (C, M) and (C,).
 
-        Weights of shape (k,) hold for all targets, of shape (C, k) each for its own.
+        Weights have shape (k,) for all targets, or (C, k).
         """
         first = self.coefficients[0]
         coef = namespace_of(first).zeros((len(first), self.plan.n_features), dtype=first.dtype, device=device_of(first))
@@ -87,8 +87,8 @@ class FittedMembers:
     def outputs_without(self, X: Features, aggregation: Aggregation, moments: MemberMoments) -> Array:
         """Aggregate of the members that see no missing column of X, row by row; shape (C, m).
 
-        Rows that lack the same members are predicted together. Weights of a linear aggregation come from the block of
-        the moments that belongs to the other members.
+        Rows that lack the same members are predicted together. Weights of a linear aggregation come from the moments of
+        the other members.
         """
         if is_sparse(X):
             raise DataError("X is sparse and contains NaN; missing='drop-members' needs a dense X")
@@ -127,7 +127,7 @@ class LeftOutEnsemble:
     ``y_i - f_r^(-i)(x_i)``, shape (k, C, n); `noise` is the readout noise of training, of the same shape; `map` is the
     weighted sum of the members as one linear map; `weights` are None for votes, sums of scores and medians.
     `predictions` are the outputs for left-out rows, shape (C, n), by an ensemble that was chosen without them. If
-    members see some rows only, `parts` are the numbers of these rows, and the rows as each was trained on them.
+    members see only some rows, `parts` are the numbers of these rows and the centred rows, for each member.
     """
 
     rows: TrainingRows
@@ -143,8 +143,8 @@ class LeftOutEnsemble:
     def outputs(self, X: Features, beyond: int | None = None) -> Iterator[tuple[Array, IntArray | None]]:
         """The aggregate's outputs for new rows without each of S sets, shape (C, m, S), for blocks of m rows.
 
-        If no more than `beyond` rows lie outside of an interval, a weighted sum for one target is asked only for rows
-        that can be among these, whose numbers are given beside the outputs; None stands for all sets.
+        If at most `beyond` rows can lie outside of an interval, a weighted sum for one target is computed only without
+        each of the rows that may be among these. Their numbers come with the outputs; None means all sets.
         """
         k, C = self.errors.shape[:2]
         block = max(1, _ENTRIES // (self.rows.n_units * C * (k if self.weights is None else 1)))
@@ -166,7 +166,7 @@ class LeftOutEnsemble:
             yield self.ensemble.aggregation.combine(without.reshape((k, C, -1))).reshape(without.shape[1:]), None
 
     def _weighted(self, X: Features, scores: list[Array], beyond: int | None) -> tuple[Array, IntArray | None]:
-        """Outputs of a weighted sum without each set, or without each row that matters, and the latter."""
+        """Outputs of a weighted sum without each set, or without each row that matters, and the numbers of these."""
         coef, intercept = (like(each, X) for each in self.map)
         shifts = self._shifts
         chosen = None
@@ -176,7 +176,7 @@ class LeftOutEnsemble:
                 bounds = bounds + norms * (score * score).sum(axis=1).max() ** 0.5
             reach = to_numpy(bounds) * (1 + _SLACK)
             sizes = to_numpy(self._sizes)[0]
-            # Rows that can be among the outermost whatever the change; the quantile is one of these.
+            # Rows that can be among the outermost for some change within its bound; the quantile is one of these.
             least = np.partition(sizes - reach, -1 - beyond)[-1 - beyond]
             chosen = np.flatnonzero(sizes + reach >= least)
             shifts = take_last(shifts, chosen)
@@ -187,7 +187,7 @@ class LeftOutEnsemble:
 
     @property
     def _sizes(self) -> Array:
-        """Of the errors on left-out rows, shape (C, n)."""
+        """Absolute errors on left-out rows, shape (C, n)."""
         return abs(self.rows.targets - self.predictions)
 
     @cached_property
@@ -198,7 +198,7 @@ class LeftOutEnsemble:
 
     @cached_property
     def _fits(self) -> list[tuple[MemberFit, float, Array, Array]]:
-        """Every member, factorised again at its penalty, with what leaving out each set changes, times its weights."""
+        """Every member, factorised again: the fit, its penalty, and the changes by each left-out set, times weights."""
         rows = self.rows
         plan = self.ensemble.plan
         penalties = (self.ensemble.ridge * plan.subset_sizes).tolist()
@@ -213,9 +213,9 @@ class LeftOutEnsemble:
             errors = (self.errors[r] - noise) * share * rows.root_weights
             if self.parts is None:
                 labels = rows.centred((rows.targets - noise) * share)[0]
-                pulls, shifts = fit.pulls(penalties[r], labels, errors, rows.left_out)
+                pulls, shifts = fit.pulls(penalties[r], labels, errors)
             else:
-                # Zeros for the rows that the member does not see, so that leaving these out changes nothing.
+                # The rows that the member does not see have zeros, because leaving these out changes nothing.
                 seen = self.parts[r][0]
                 right = fit.right
                 if right is None:
@@ -228,15 +228,15 @@ class LeftOutEnsemble:
 
     @cached_property
     def _pull_norms(self) -> list[Array]:
-        """Norms of what each left-out row pulls of every member's directions, for one target; shape (n,) each."""
+        """Norms of the pull of each left-out row on the directions of every member, for one target; shape (n,) each."""
         return [(fit.left * fit.left).sum(axis=0) ** 0.5 * abs(pulls[0]) for fit, _, pulls, _ in self._fits]
 
     @cached_property
     def _shifts(self) -> Array:
-        """What leaving out a set changes in a weighted sum at x = x̄, shape (C, S)."""
+        """The change of a weighted sum at x = x̄ by each left-out set, shape (C, S)."""
         rows = self.rows
         one_of_set = np.unique(rows.owners, return_index=True)[1]
-        # What the weights leave to the mean of the labels changes as that mean.
+        # The mean of the labels has the weight that the members leave, and it changes too.
         of_mean = rows.centred_targets[1][:, None] - take_last(rows.targets - rows.deviations, one_of_set)
         total = (1.0 - self._shares.sum(axis=0))[:, None] * of_mean
         return sum((shifts for _, _, _, shifts in self._fits), total)
@@ -244,8 +244,8 @@ class LeftOutEnsemble:
     # -- intervals and sets of classes ------------------------------------------------------------
 
     def _level(self, level: float) -> float:
-        """A level that the number of left-out sets allows: without 1/(1 - level) of them every interval is infinite."""
-        checked = one_number("level", within("level", level, 0.5, 1.0))  # 2 level - 1 is sure, and bounds may cross
+        """The checked level; with fewer than about 1/(1 - level) left-out sets every interval would be infinite."""
+        checked = one_number("level", within("level", level, 0.5, 1.0))  # below 0.5 the bounds may cross
         sets = self.rows.n_units
         if not checked < 1 or (1 - checked) * (sets + 1) < 1 - _SLACK:
             raise ParameterError(
@@ -256,7 +256,7 @@ class LeftOutEnsemble:
 
     @property
     def _masses(self) -> FloatArray:
-        """Share of every row in a quantile, shape (n,); left-out groups have the same, whatever their size."""
+        """The share of every row in a quantile, shape (n,); all left-out groups have the same share."""
         owners = self.rows.owners
         return np.asarray(1 / ((self.rows.n_units + 1) * np.bincount(owners)[owners]))
 
@@ -277,9 +277,9 @@ class LeftOutEnsemble:
         return xp.concat(lower, axis=1), xp.concat(upper, axis=1)
 
     def class_sets(self, X: Features, level: float, temperature: float, bias: FloatArray) -> BoolArray:
-        """Classes that belong to the set of each new row, shape (m, C).
+        """Classes in the set of each new row, shape (m, C).
 
-        A class is not in it if its score, with μ^(-i), exceeds that of row i's own class for a share `level` of rows.
+        A class is left out if its score, with μ^(-i), exceeds that of row i's own class for a share `level` of rows.
         """
         level = self._level(level)
         k = 1 if self.weights is not None else len(self.errors)  # decisions are shares of votes, or mean scores
@@ -296,10 +296,10 @@ class LeftOutEnsemble:
 
 
 def _quantile(values: Array, level: float, beyond: int, masses: FloatArray) -> Array:
-    """The least value that a share `level` of n + 1, the last one infinite, does not exceed; (C, m, n) to (C, m).
+    """The `level` quantile of n values and an infinite one; shapes (C, m, n) to (C, m).
 
-    Values count by `masses`, shape (n,). If all count the same, so many are `beyond` it, and values that cannot be need
-    not be there.
+    Values have weights `masses`, shape (n,). If these are equal, `beyond` values are larger than the quantile, and
+    values that are surely smaller may be missing.
     """
     xp = namespace_of(values)
     if (masses == masses[0]).all():

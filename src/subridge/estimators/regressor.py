@@ -38,16 +38,16 @@ from subridge.ridge.moments import MomentBatches, moment_rows
 from subridge.ridge.targets import fit_targets
 from subridge.store.tasks import place_of
 
-_LEAST_RIDGE = 1e-8  # per row, of the mean square of a row; below it `BandedRidge` loses digits
+_LEAST_RIDGE = 1e-8  # times rows and the mean square of a row; below it `BandedRidge` loses digits
 
 
 def _is_weighted_sum(estimator: RidgeEnsembleRegressor, kind: type[Exception] = AttributeError) -> bool:
-    """Whether the aggregate is linear, with common ridges: only then moments of the rows are enough."""
+    """True if the aggregate is linear, with common ridges; else an error, because moments of rows are not enough."""
     if estimator.per_target or not estimator._aggregations()[0].is_linear:
         combined = f"aggregation={estimator.aggregation!r} is no weighted sum and"
         raise kind(
-            f"{'per_target=True' if estimator.per_target else combined} needs the rows, and moments are all that is "
-            "kept; use fit on rows, or per_target=False and 'mean', 'scaled', 'simplex' or 'free'"
+            f"{'per_target=True' if estimator.per_target else combined} needs the rows, not moments; use fit on rows, "
+            "or per_target=False and 'mean', 'scaled', 'simplex' or 'free'"
         )
     return True
 
@@ -58,85 +58,86 @@ class RidgeEnsembleRegressor(MultiOutputMixin, RegressorMixin, RidgeEnsembleBase
 
     By default one ridge on all features is compared with ensembles of members that each see a part of the features. All
     are judged by exact leave-one-out errors, from one factorisation per member and no held-out data. One ridge is
-    taken unless another candidate is surely better; ``choice_`` says why. A given number of members does what it says.
+    taken unless another candidate is surely better; ``choice_`` shows the comparison. A given number of members is not
+    compared, but fitted as it is.
 
     Parameters
     ----------
     n_estimators : int or "auto", default="auto"
         Number of members, k; at most ``n_features_in_``. "auto" tries one ridge and 2, 4, 8 and 16 members, more of a
-        kind only as long as fewer of them lower the left-out error. A number above one that errs more than one ridge by
-        a tenth gives a `WorseThanOneRidgeWarning`; to know that takes one more factorisation.
+        kind only as long as fewer of them lower the left-out error. If the error of a given number above one exceeds
+        that of one ridge by a tenth, there is a `WorseThanOneRidgeWarning`; this check takes one more factorisation.
     subsets : str, SubsetPlan, Strategy, mapping, sequence of columns of shape (N_r,), or callable, default="auto"
         Which features each member sees. "dirichlet": disjoint, of heterogeneous size; "equal": disjoint, equal;
         "overlapping": drawn independently for each member; "projection": Gaussian projections; or explicit subsets, as
         lists of columns (integers, or names of those of a data frame) or a mapping from names to columns as in
-        `BandedRidge`; or a callable ``(n_features, rng)`` that returns them. Explicit subsets overrule `n_estimators`.
-        "auto" tries equal, heterogeneous and overlapping subsets, these of half of the features; with a number of
-        members it is "dirichlet".
+        `BandedRidge`; or a callable ``(n_features, rng)`` that returns them. Explicit subsets override `n_estimators`.
+        "auto" tries equal and heterogeneous subsets, and overlapping ones of half of the features; with a given number
+        of members it is "dirichlet".
     fraction_spread : float, default=0.75
         For "dirichlet": coefficient of variation of the subset sizes before they are scaled to sum to one.
     subset_sizes : int, float or sequence, optional
-        For "overlapping" and "projection": features (int) or share of the features (float) of a member, or one per
-        member. Default: an even share, 1/k.
+        For "overlapping" and "projection": number (int) or share (float) of the features of a member, or one per
+        member. Default: the share 1/k.
     ridge : float, sequence of float or "auto", default="auto"
         λ in the paper's convention, or one per member: λ_r = `ridge` is scikit-learn's ``Ridge(alpha=ridge * N_r)`` on
-        the member's N_r features. 0 is the minimum-norm solution. "auto" chooses from `ridges` by exact leave-one-out
-        errors.
+        the member's N_r features. 0 gives the minimum-norm solution. "auto" chooses from `ridges` by exact
+        leave-one-out errors.
     ridge_scope : {"ensemble", "member", "joint"}, default="ensemble"
         Which ridges "auto" chooses. "ensemble": one common value, with the least error of the aggregate. "member": for
         each member the value with its own least error (as ``BaggingRegressor(RidgeCV())`` does). "joint": one value per
-        member, which improves on "ensemble" by coordinate descent on the error of the aggregate.
+        member, found from the common value by coordinate descent on the error of the aggregate.
     ridges : sequence of float, optional
         The path that "auto" searches. Default: half decades from 1e-3 to 1e5 times the mean square of a (centred)
         feature, further up if the best is at that end, and further down if smaller ridges are surely better.
     fit_intercept : bool, default=True
         Centre the data; the intercept is not penalised.
     readout_noise : float or sequence of float, default=0.0
-        η_r: standard deviation of noise taken from the labels of each member in training, as for noisy hardware.
+        η_r: standard deviation of noise subtracted from the labels of each member in training, as for noisy hardware.
         Predictions are made without noise; errors refer to the labels without it.
     scoring : {"neg_mean_squared_error", "neg_mean_absolute_error", "r2"}, optional
-        The score of left-out rows by which "auto" chooses the ridge; squared error by default. "r2" counts every target
-        in units of its variance. ``loo_path_`` then holds the loss of that score (1 - R² for "r2").
+        The score of left-out rows by which "auto" chooses the ridge; squared error by default. "r2" measures every
+        target in units of its variance. ``loo_path_`` then holds the loss of that score (1 - R² for "r2").
     gap : int, default=0
-        For rows in time order: every row is left out with so many neighbours on either side.
+        For rows in time order: every row is left out with this number of neighbours on either side.
     max_samples : float or int, default=1.0
         Rows that each member sees: a share of all (float) or their number (int), drawn without repeats, independently
         for each member. One ridge that is compared with ensembles (``n_estimators="auto"``) sees all rows. Left-out
         errors stay exact: a row that is left out changes only the members that saw it. Not with `groups` or `gap`.
     missing : {"raise", "drop-members"}, default="raise"
-        NaN in X when predicting: refuse it, or leave out, row by row, the members that see a missing column and weigh
-        the others anew from their block of the risk matrix. Training data must be complete.
+        For NaN in X when predicting: raise an error, or leave out, row by row, the members that see a missing column.
+        The others then get new weights from their block of the risk matrix. Training data must be complete.
     random_state : int, RandomState or None
-        Draws subsets and readout noise.
+        Seed of subsets and readout noise.
     aggregation : {"auto", "mean", "scaled", "simplex", "free", "median"} or Aggregation, default="auto"
-        "auto" chooses "mean", "scaled" or "free" by left-out errors.
-        "scaled" multiplies the mean by one number s ≥ 0, "simplex" weighs members with w ≥ 0 and sum one, "free" with
-        w ≥ 0 of any sum; each minimises the squared error of the members' exact leave-one-out predictions. Weights act
-        on outputs measured from the mean of y, which is never scaled.
+        "auto" chooses "mean", "scaled" or "free" by left-out errors. "scaled" multiplies the mean by one number s ≥ 0,
+        "simplex" weighs members with w ≥ 0 and sum one, "free" with w ≥ 0 of any sum; each minimises the squared error
+        of the members' exact leave-one-out predictions. Weights apply to outputs less the mean of y, which is never
+        scaled.
     per_target : bool, default=False
-        Give every target a ridge of its own, or one for each member (`ridge_scope`), and fitted weights of its own.
+        Choose ridges and fit weights for each target separately: one ridge, or one for each member (`ridge_scope`).
         Members are factorised once. ``n_estimators="auto"`` is then one ridge on all features, and
-        ``aggregation="auto"`` the mean for one member and "free" for several. The default path is not extended.
-        Weighted sums of members and X in memory are needed; readout noise, `max_samples`, absolute errors, intervals
-        and members that drop out have no answer.
+        ``aggregation="auto"`` is the mean for one member and "free" for several. The default path is not extended. The
+        aggregation must be a weighted sum, and X must be in memory. Readout noise, `max_samples`, absolute errors,
+        intervals and members that drop out are not supported.
     weights_per_target : None
-        Refused: `per_target` has weights for each target. For weights alone give an aggregation with them, such as
+        Not supported. Use `per_target`, or, for weights alone, an aggregation such as
         ``sr.aggregation.Free(per_target=True)``.
 
     Attributes
     ----------
     coef_ : array, shape (n_features,) or (n_targets, n_features)
-        The whole ensemble as one linear map, computed when asked for if dual coefficients are smaller. Absent for the
+        The whole ensemble as one linear map, computed at access if dual coefficients are smaller. Absent for the
         median, which is not linear. A zarr array if `fit` wrote it to `coef_path`.
     intercept_ : float or array, shape (n_targets,)
         The intercept of that map.
     ensemble_ : Ensemble
-        What was fitted: subsets, ridges (the medians over targets, if each has its own), readout noise and aggregation.
-        `forecast` and `risk_matrix` take it.
+        The fitted subsets, ridges (the medians over targets, if each has its own), readout noise and aggregation, for
+        `forecast` and `risk_matrix`.
     estimators_features_ : list of ndarray, each of shape (N_r,)
         Feature indices of each member (for "projection" its matrix, shape (N_r, n_features)).
     estimators_samples_ : list of ndarray, each of shape (n_seen,)
-        Rows that each member sees, if these are not all.
+        Rows that each member sees, if it does not see all.
     estimators_coef_ : list of array, each of shape (N_r,) or (n_targets, N_r)
         Members' weights on unscaled features; the paper's ŵ_r is √N_r times as large.
     estimators_intercept_ : list
@@ -153,16 +154,17 @@ class RidgeEnsembleRegressor(MultiOutputMixin, RegressorMixin, RidgeEnsembleBase
     risk_matrix_ : ndarray, shape (k, k)
         Ê_rr′ + ζ² from leave-one-out errors, summed over targets.
     loo_error_ : float or ndarray, shape (n_targets,)
-        Exact leave-one-out squared error, summed over targets, after all choices: subsets, ridges and weights are
-        chosen again without each row (its group). With so many rows that this is dear, some are judged so, drawn at
-        random, and the ratio of their errors stands for that of all. Without rows it is the trace form. With
-        `per_target` it is that of each target: each tenth of the rows (groups) is judged at what the others choose.
+        Exact leave-one-out squared error, summed over targets, of the whole procedure: subsets, ridges and weights are
+        chosen again without each row (its group). If there are too many rows for that, it is done for some, drawn at
+        random, and the ratio of their errors corrects the error of all rows. Without rows it is the trace form. With
+        `per_target` it is the error of each target: each tenth of the rows (groups) is judged at the choice that the
+        others make.
     loo_r2_ : float or ndarray, shape (n_targets,)
-        With `per_target`: the share of each target's variance that is explained, from the same errors.
+        With `per_target`: the explained share of each target's variance, from the same errors.
     loo_predictions_ : array, shape (n_samples,) or (n_samples, n_targets)
         Predictions for each row of positive weight by an ensemble that was chosen and trained without it (its group,
-        its neighbours); where only some rows are judged so, the others are predicted at the choice of the whole fit.
-        Like `risk_matrix_`, `choice_` and what is said of each member, not with `per_target`.
+        its neighbours). If choices are repeated only for some rows, the other predictions use the choice of the whole
+        fit. Like `risk_matrix_`, `choice_` and the attributes of single members, absent with `per_target`.
     weights_ : ndarray, shape (k,), or (n_targets, k) with weights for each target
         Aggregation weights. Absent for the median.
     subset_plan_ : SubsetPlan
@@ -174,7 +176,7 @@ class RidgeEnsembleRegressor(MultiOutputMixin, RegressorMixin, RidgeEnsembleBase
 
     See Also
     --------
-    RidgeEnsembleClassifier : votes of such members.
+    RidgeEnsembleClassifier : the same members for classification.
     advise : which ensemble suits a data set.
     forecast : its error with more or fewer samples.
     risk : its typical error by theory.
@@ -190,7 +192,7 @@ class RidgeEnsembleRegressor(MultiOutputMixin, RegressorMixin, RidgeEnsembleBase
     >>> model.choice_.name, model.coef_.shape, model.predict(X[:3]).shape
     ('one ridge', (40,), (3,))
 
-    Four members that see disjoint parts, averaged, or weighted by what their left-out errors say:
+    Four members that see disjoint parts, averaged, or weighted by left-out errors:
 
     >>> members = sr.subsets.equal(4, 40, seed=0)
     >>> mean = sr.RidgeEnsembleRegressor(subsets=members, aggregation="mean").fit(X, y)
@@ -198,7 +200,7 @@ class RidgeEnsembleRegressor(MultiOutputMixin, RegressorMixin, RidgeEnsembleBase
     >>> mean.risk_matrix_.shape, bool(weighted.loo_error_ < mean.loo_error_)
     ((4, 4), True)
 
-    A ridge for each target, so that a noisy one in large units does not choose for the others:
+    A ridge for each target, so that a noisy one in large units does not affect the others:
 
     >>> Y = np.column_stack([y, 100 * rng.standard_normal(60)])
     >>> own = sr.RidgeEnsembleRegressor(1, per_target=True).fit(X, Y)
@@ -239,11 +241,11 @@ class RidgeEnsembleRegressor(MultiOutputMixin, RegressorMixin, RidgeEnsembleBase
             How much each row counts. A row of weight two is left out as one row.
         groups : array_like, shape (n_samples,), optional
             Labels of groups whose rows depend on each other, such as subjects: rows are then left out by groups, and
-            every choice and every ``loo_`` attribute is about new groups.
+            every choice and every ``loo_`` attribute refers to new groups.
         coef_path : str or Path, optional
-            Where to write `coef_` as a new zarr array of shape (n_targets, n_features), a block of columns at a time,
-            for many targets and a wide table on disk: the weights of all features then need not fit in memory.
-            ``coef_`` is that array, and ``estimators_coef_`` is empty. If the fit fails, nothing is written.
+            Path of a new zarr array for `coef_`, shape (n_targets, n_features), which is written a block of columns at
+            a time. For many targets and a wide table on disk, whose weights need not fit in memory. ``coef_`` is that
+            array, and ``estimators_coef_`` is empty. If the fit fails, nothing is written.
 
         Returns
         -------
@@ -255,12 +257,12 @@ class RidgeEnsembleRegressor(MultiOutputMixin, RegressorMixin, RidgeEnsembleBase
         DataError, ParameterError
             If the data cannot be used as given, or a constructor parameter is invalid.
         StoreError
-            If there is something at `coef_path`, or it cannot be written.
+            If `coef_path` exists or cannot be written.
         """
         if self.weights_per_target is not None:
             raise ParameterError(
-                f"weights_per_target={self.weights_per_target!r}: per_target=True gives every target weights and a "
-                "ridge of its own; for weights alone give aggregation=sr.aggregation.Free(per_target=True)"
+                f"weights_per_target={self.weights_per_target!r} is not supported; use per_target=True for separate "
+                "ridges and weights, or aggregation=sr.aggregation.Free(per_target=True) for weights alone"
             )
         features: Features | DiskColumns
         if is_wide(X):
@@ -268,7 +270,7 @@ class RidgeEnsembleRegressor(MultiOutputMixin, RegressorMixin, RidgeEnsembleBase
             self.n_features_in_ = X.shape[1]
             features = disk_columns(X)
         elif coef_path is not None:
-            raise ParameterError("coef_path= serves wide tables on disk; leave it out: coef_ is in memory")
+            raise ParameterError("coef_path= is for wide tables on disk; leave it out, and coef_ is in memory")
         elif isinstance(X, MomentBatches) or is_long(X, y):
             return self._fit_long(X, y, sample_weight, groups)
         else:
@@ -297,7 +299,7 @@ class RidgeEnsembleRegressor(MultiOutputMixin, RegressorMixin, RidgeEnsembleBase
             self._map = coef, self._map[1]
         self.loo_predictions_ = self._shaped(left_out.predictions)
         if is_wide(X):
-            del self._left_out  # it would hold on to the file
+            del self._left_out  # which keeps the file open
         return self
 
     def _fit_targets(
@@ -308,9 +310,9 @@ class RidgeEnsembleRegressor(MultiOutputMixin, RegressorMixin, RidgeEnsembleBase
         groups: ArrayLike | None,
         aggregations: Sequence[Aggregation],
     ) -> Self:
-        """Fit one ensemble with ridges and weights for each target; what is open is one ridge, or has free weights."""
+        """Fit one ensemble with ridges and weights for each target, without a choice of subsets or aggregation."""
         seed = self._seeds()[0]
-        self._refuse(("readout_noise", "max_samples", "missing"), "has no answer with per_target=True; leave it out")
+        self._refuse(("readout_noise", "max_samples", "missing"), "is not supported with per_target=True; leave it out")
         if not aggregations[0].is_linear or isinstance(X, DiskColumns):
             raise ParameterError(
                 "per_target=True needs a weighted sum of members, and X in memory; use per_target=False, or another "
@@ -329,13 +331,13 @@ class RidgeEnsembleRegressor(MultiOutputMixin, RegressorMixin, RidgeEnsembleBase
             ridges = given_ridges(self.ridges)
         else:
             ridges = default_ridges(rows.column_squares, rows.n_samples, plan.subset_sizes.max())
-        # One member with a kernel is a BandedRidge of one space, which counts ridges in units of a row's mean square.
+        # One member with a kernel is a BandedRidge of one space, whose ridges are in units of a row's mean square.
         unit = rows.column_squares[A].sum() / len(A) if A.ndim == 1 else 0.0
         by_kernel = k == 1 and aggregation.is_mean and len(A) >= rows.room and not self.gap
         if by_kernel and unit > 0 and ridges.min() > _LEAST_RIDGE * rows.n_samples * unit:
             del rows  # copies of X and y
             model = BandedRidge({"all": A}, ridges=ridges.ravel() / unit, fit_intercept=self.fit_intercept)
-            with warnings.catch_warnings(action="ignore", category=SubridgeWarning):  # those of rows are given already
+            with warnings.catch_warnings(action="ignore", category=SubridgeWarning):  # of rows, which were given above
                 self._by_target = model.fit(X, targets.T, weights, groups)
             places = np.searchsorted(ridges.ravel() / unit, model.ridge_)[:, None]
             own = np.ones((len(targets), 1))
@@ -364,7 +366,7 @@ class RidgeEnsembleRegressor(MultiOutputMixin, RegressorMixin, RidgeEnsembleBase
         self._forget()
         _is_weighted_sum(self, ParameterError)
         if groups is not None:
-            raise ParameterError("groups= needs the rows, and moments of batches are all there is; fit to rows")
+            raise ParameterError("groups= needs the rows, but X is read as moments of batches; fit to rows in memory")
         moments = moments_for(self, X, y, sample_weight, 1 + self.fit_intercept)
         rows = moment_rows(moments.batches, self.fit_intercept, moments.standardise)
         self._fit_moments(rows, self._aggregations(), self._seeds()[0])
@@ -374,9 +376,9 @@ class RidgeEnsembleRegressor(MultiOutputMixin, RegressorMixin, RidgeEnsembleBase
     def partial_fit(self, X: MatrixLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Add a batch of rows; only moments are kept, of at most 32 batches of neighbouring rows.
 
-        Subsets are drawn at the first call; an earlier `fit` is forgotten. Every call chooses anew, by corrected
-        generalised cross-validation (Bellec et al. 2023, arXiv 2310.01374). The median, readout noise, `gap` and
-        absolute errors need the rows and are refused.
+        Subsets are drawn at the first call; an earlier `fit` is forgotten. Every call chooses again, by corrected
+        generalised cross-validation (Bellec et al. 2023, arXiv 2310.01374). The median, readout noise, `gap`,
+        `max_samples` and absolute errors need the rows and are not supported.
 
         Parameters
         ----------
@@ -404,7 +406,7 @@ class RidgeEnsembleRegressor(MultiOutputMixin, RegressorMixin, RidgeEnsembleBase
         return self
 
     def predict(self, X: MatrixLike) -> Array:
-        """Predict; one matrix product whatever k is (one per member for the median).
+        """Predict labels, by one matrix product for any k (one per member for the median).
 
         Parameters
         ----------
@@ -435,9 +437,9 @@ class RidgeEnsembleRegressor(MultiOutputMixin, RegressorMixin, RidgeEnsembleBase
         X : array_like, tensor or sparse matrix, shape (n_samples, n_features)
             New samples, one per row.
         level : float
-            Wanted coverage, 0.5 or more. It is at least 2·level - 1, for any distribution, if ridge and weights are
-            fixed beforehand and rows (with `groups`: groups) are exchangeable; in practice it is close to `level`. The
-            theorem does not cover chosen ridges, fitted weights and `gap`.
+            Nominal coverage, 0.5 or more. In practice the coverage is close to `level`. It is at least 2·level - 1, for
+            any distribution, if ridge and weights are fixed beforehand and rows (with `groups`: groups) are
+            exchangeable. This theorem does not apply to chosen ridges, fitted weights and `gap`.
 
         Returns
         -------
@@ -468,7 +470,7 @@ class RidgeEnsembleRegressor(MultiOutputMixin, RegressorMixin, RidgeEnsembleBase
 
     @property
     def coef_(self) -> Array:
-        """The whole ensemble as one linear map, computed when it is asked for if targets are many.
+        """The whole ensemble as one linear map, computed at each access if dual coefficients are smaller.
 
         Returns
         -------
@@ -481,7 +483,7 @@ class RidgeEnsembleRegressor(MultiOutputMixin, RegressorMixin, RidgeEnsembleBase
         return coef[0, ...] if self._has_one_target else coef
 
     def _shaped(self, output: Array) -> Array:
-        """What has one entry per target first, in the shape that y had."""
+        """An output with targets on its first axis, in the shape of y."""
         return output[0, ...] if self._has_one_target else output.T
 
     def _publish(self) -> None:

@@ -1,8 +1,8 @@
 """sr.advise: which ensemble, how many members, which ridge, and why; or one ridge, well tuned.
 
 `choose_ensemble` takes a candidate by left-out errors, as a fit does. `advise` forecasts every candidate at the planned
-size, `_ranked` orders them, and `Advice` holds the table, two sentences (`reasons`), an estimator and the line of
-Python to paste (`code_of`).
+size, `_ranked` orders them, and `Advice` holds the table, two sentences (`reasons`), an estimator and a line of Python
+for it (`code_of`).
 """
 
 import json
@@ -42,12 +42,11 @@ from subridge.model.errors import ParameterError, RidgePathWarning, SubridgeWarn
 from subridge.results.numbers import interval, percent, plain
 from subridge.results.schemas import result_attributes
 from subridge.ridge.candidates import FRACTION, MEMBERS, SPREAD, Trial, affordable, choose_ensemble, offers
-from subridge.ridge.checks import warn_once
+from subridge.ridge.checks import is_heavy, warn_once
 from subridge.ridge.choose import last_minimum
 from subridge.ridge.judge import Offer
 from subridge.ridge.moments import MomentBatches
 
-_HEAVY, _HEAVY_SQUARE = 0.1, 30.0  # share of a sum of squares in one label; its square in variances
 SCALER = "StandardScaler(with_mean=False)"  # sparse columns and fits without intercept must not be centred
 _AGGREGATIONS: tuple[Aggregation, ...] = (Mean(), Scaled(), Free())
 _ROWS = 12  # of the table in a notebook
@@ -59,7 +58,7 @@ Judged: TypeAlias = tuple[Trial, dict[str, Any]]
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Advice(Shown):
-    """Ensembles ranked by what they are forecast to err at most, and why.
+    """Ensembles ranked by the upper bounds of their forecast errors, with reasons.
 
     Attributes
     ----------
@@ -68,7 +67,7 @@ class Advice(Shown):
 
         - ``prediction_error``, ``prediction_error_lower``, ``prediction_error_upper``, ``in_reach``: at the planned
           size, as in a forecast; ``pilot_prediction_error``: at the pilot's size.
-        - ``ridge``, ``n_members``, ``strategy``, ``fraction_spread``, ``subset_fraction`` (its mean), ``aggregation``.
+        - ``ridge``, ``n_members``, ``strategy``, ``fraction_spread``, ``subset_fraction`` (the mean), ``aggregation``.
         - ``gain``, ``gain_standard_error``: over one tuned ridge (the attribute ``reference``), as a share of its
           error; ``surely_better``.
         - ``effective_members``: 1/Σw². ``nearest_threshold``: the N_r nearest to the planned size, over that size.
@@ -76,13 +75,13 @@ class Advice(Shown):
     reasons : tuple of str
         Two sentences; ``str`` of an advice joins them.
     ensembles : dict of str to Ensemble
-        Subsets, readout noise and aggregation of every candidate, and the ridge that the pilot asks for.
+        Subsets, readout noise and aggregation of every candidate, and its best ridge on the pilot.
     weights : dict of str to ndarray, shape (k,)
         Weights of the members of every candidate, fitted to the pilot.
 
     See Also
     --------
-    subridge.advise : gives one.
+    subridge.advise : makes an advice.
 
     Examples
     --------
@@ -111,12 +110,12 @@ class Advice(Shown):
     def estimator(self, name: str | None = None) -> RidgeEnsembleRegressor | RidgeEnsembleClassifier | Pipeline:
         """An unfitted estimator with the subsets and the aggregation of a candidate, the best by default.
 
-        Its ridge is the candidate's if the rows at hand are all there will be. Where the planned size is larger it
-        chooses its own by leave-one-out, because the rows it is trained on say more of it than the pilot did. With
-        readout noise, which rows do not show, it has the candidate's too.
+        Its ridge is the candidate's if the pilot is as large as the planned size. If the planned size is larger, it
+        chooses its own ridge by leave-one-out, because the larger sample determines it better than the pilot. With
+        readout noise, which rows do not show, its ridge is always the candidate's.
 
-        A regressor, or for labels of classes a classifier that adds scores. Where `advise` standardised the columns, a
-        pipeline that does so too.
+        It is a regressor, or for labels of classes a classifier that adds scores. If `advise` standardised the columns,
+        it is a pipeline that standardises them too.
 
         Parameters
         ----------
@@ -151,7 +150,7 @@ class Advice(Shown):
 
     @property
     def code(self) -> str | None:
-        """The best candidate as a line of Python; None for ensembles of your own. Its subsets are drawn anew."""
+        """The best candidate as a line of Python that draws its subsets again; None for ensembles of your own."""
         return code_of(self.table)
 
     def __str__(self) -> str:
@@ -200,37 +199,37 @@ def advise(
         Numbers of members k; spreads of heterogeneous subsets, 0 for equal ones; share of the features that each of
         overlapping members sees.
     ridges : array_like, shape (L,), or "auto"
-        Ridges to consider: every candidate takes the one of least left-out error. "auto" is a path scaled to the data.
-        For a planned size beyond the pilot's, `Advice.estimator` chooses from them again.
+        Ridges to consider: every candidate takes the one with the least left-out error. "auto" is a path scaled to the
+        data. For a planned size beyond the pilot's, `Advice.estimator` chooses from them again.
     readout_noise : float
         η of every member, known beforehand.
     level : float
-        Probability of the intervals.
+        Nominal coverage of the intervals.
     task : {"auto", "regression", "classification"}
-        "auto" takes text, categories and booleans for labels of classes.
+        "auto" treats text, categories and booleans as labels of classes.
     fit_intercept : bool
-        Ensembles with an unpenalised intercept.
+        Fit ensembles with an unpenalised intercept.
     ensembles : mapping of str to Ensemble, optional
-        Further candidates with their own readout noise, for example subsets that belong together; their ridges are
+        Further candidates with their own readout noise, for example subsets that belong together. Their ridges are
         chosen, and both equal and fitted weights of members are tried, as for the others.
     weighted : bool
-        Also try fitted weights of members ("scaled", "free"); False leaves them out.
+        Also try fitted weights of members ("scaled", "free").
     standardise : bool
         Divide every column by its standard deviation; `Advice.estimator` and `Advice.code` then do so too.
     seed : int or tuple of int, optional
-        Draws the subsets of candidates.
+        Seed of the subsets of candidates.
     groups : array_like, shape (n,), optional
         Labels of groups whose rows depend on each other, such as subjects. Candidates are then ranked by their errors
-        on left-out groups, as in `forecast`. Members have no readout noise, and label noise is not estimated.
+        on left-out groups, as in `forecast`. Readout noise is not supported then, and label noise is not estimated.
 
     Returns
     -------
     Advice
-        The choice of a fit comes first. This is one tuned ridge unless a candidate errs less on left-out rows by more
-        than 2.75 standard errors of the difference, 1.25 if the output of that ridge is only scaled; of several the
-        one of largest gain. At another size than the pilot's, both must be forecast and the gain must be as sure there.
-        The rest is ranked by the upper bound of the squared error (of one-hot scores for classes). Candidates known
-        only by a bound come last.
+        The candidate that a fit takes comes first. This is one tuned ridge unless another errs less on left-out rows by
+        more than 2.75 standard errors of the difference, or 1.25 if it only scales the output of that ridge; of several
+        the one with the largest gain. At another size than the pilot's, both must have forecasts, and the gain there
+        must be as many standard errors. The rest is ranked by the upper bound of the squared error (of one-hot scores
+        for classes). Candidates whose error has only a bound come last.
 
     Raises
     ------
@@ -250,14 +249,14 @@ def advise(
     Notes
     -----
     Nothing is refitted. Candidates, ridges, weights and gains are those of ``RidgeEnsembleRegressor().fit``, by exact
-    left-out errors at the present size: on the same rows those of two candidates differ by far less noise than two
-    forecasts do. More members of a kind are tried as long as fewer of them lower the error. The forecast of the mean of
-    a candidate's members moves its error to the planned size. Readout noise, which left-out rows do not show, is added
-    to the errors, and ridges and weights are chosen with it.
+    left-out errors at the pilot's size: the difference of two candidates on the same rows has far less noise than the
+    difference of two forecasts. More members of a kind are tried as long as fewer of them lower the error. The forecast
+    for the mean of a candidate's members transfers its error to the planned size. Readout noise, which left-out rows do
+    not show, is added to the errors, and ridges and weights are chosen with it.
 
     Examples
     --------
-    One block of features has all the signal; members that see other blocks are weighed down:
+    One block of features has all the signal; members that see other blocks get small weights:
 
     >>> import numpy as np, subridge as sr
     >>> rng = np.random.default_rng(0)
@@ -268,7 +267,7 @@ def advise(
     >>> advice.best, bool(advice.weights["blocks, free"][0] > 0.9)
     ('blocks, free', True)
     """
-    require(not isinstance(X, MomentBatches), "advice needs rows; sr.forecast serves moments")
+    require(not isinstance(X, MomentBatches), "advice needs rows; sr.forecast accepts moments")
     sample = read_sample(X, y, task, fit_intercept, groups, standardise=standardise)
     rows = sample.rows
     try:
@@ -285,7 +284,7 @@ def advise(
     given = {} if ensembles is None else read_ensembles(ensembles, sample.n_features, seed)
     noises = {name: each.readout_noise for name, each in given.items()}
     if groups is not None and (eta or any(noise.any() for noise in noises.values())):
-        raise ParameterError("readout_noise has no forecast by groups; use 0, or leave groups out")
+        raise ParameterError("readout_noise cannot be forecast with groups; use 0, or leave groups out")
     drawn += [[Offer(name, "given", each.plan)] for name, each in given.items()]
     offered = [offer for family in drawn for offer in family]
     refuse_large_pilots(rows, [offer.plan for offer in offered])
@@ -293,13 +292,13 @@ def advise(
     ((name, times),) = Counter(offer.name + word for offer in offered for word in suffixes).most_common(1)
     if times > 1:
         raise ParameterError(f"ensembles may not use the name {name!r}, which is that of another candidate")
-    if eta > 0:  # more members have less of it, so that none is left aside for what left-out errors say of fewer
+    if eta > 0:  # its effect falls with the number of members, so all numbers are tried
         drawn = [[offer] for offer in offered]
     path = read_ridges(ridges, rows)
     may_grow = isinstance(ridges, str)
     aggregations = affordable(_AGGREGATIONS[: 3 if truth("weighted", weighted) else 1], rows.n_samples)
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", RidgePathWarning)  # the search below has a finer path and says the same
+        warnings.simplefilter("ignore", RidgePathWarning)  # the search below has a finer path and gives this warning
         choice = choose_ensemble(rows, drawn, aggregations, None if may_grow else path, "ensemble")
     said = list[SubridgeWarning | None]()
 
@@ -321,13 +320,13 @@ def advise(
             ridge = trial.ensemble.ridge
             weights = trial.weights
             error = trial.error
-            if noise.any():  # left-out rows do not show it, and it asks for other ridges and weights
+            if noise.any():  # left-out rows do not show it, and it changes the best ridges and weights
                 own = table.weighted(aggregation)
                 best = last_minimum(own.losses, own.losses)
                 ridge = own.ridges[best]
                 weights = own.weights[best]
                 error = float(own.losses[best])
-            # Weights change the error of the same members now; the change to another size is that of their mean.
+            # Weights change the error at the pilot's size; its ratio to another size is that of the members' mean.
             factor = error / present if present > 0 else 1.0
             moved = curve._replace(error=curve.error * factor, standard_error=curve.standard_error * factor)
             columns: dict[str, Any] = {
@@ -352,8 +351,7 @@ def advise(
     tried = [list(trials) for _, trials in groupby(choice.trials, key=lambda trial: trial.offer)]
     judgements = [each for found in side_by_side(judged, tried) for each in found]
     powers = rows.unit_sums((rows.centred_targets[0] ** 2).sum(axis=0))
-    is_heavy = bool(powers.max() > max(_HEAVY, _HEAVY_SQUARE / len(powers)) * powers.sum())
-    ranked = _ranked(judgements, is_present=size == rows.n_samples, can_be_sure=not is_heavy)
+    ranked = _ranked(judgements, is_present=size == rows.n_samples, can_be_sure=not is_heavy(powers))
     warn_once(said)
     attributes: dict[str, Json] = {
         "n_samples": float(size),
@@ -379,20 +377,21 @@ def advise(
 def _ranked(found: Sequence[Judged], *, is_present: bool, can_be_sure: bool) -> list[Judged]:
     """Candidates in the order of advice, with their gains over the first, which is the reference.
 
-    What a fit takes comes first: of the candidates that err less on left-out rows by as many standard errors as they
-    need the one of largest gain, else the reference. For another size than the pilot's both must be forecast, and the
-    gain there must be sure in the same sense, where half of its change counts as unsure. Nothing is sure there if a
-    single label carries much of their variance: rows like it decide which error is smaller, and the pilot has one. The
-    rest is ranked by the upper bound of the error, those known only by a bound last.
+    The candidate that a fit takes comes first: the one with the largest gain among those that err less on left-out rows
+    by as many standard errors as they need, else the reference. For another size than the pilot's, both must have
+    forecasts, and the gain there must be sure in the same sense; half of its change adds to its standard error. No gain
+    is sure there if a single label makes up much of the variance: rows like it decide which error is smaller, and the
+    pilot has only one. The rest is ranked by the upper bound of the error; those that have only a bound come last.
     """
-    of_trials = [(each.error, each.gain, each.standard_error, each.needed) for each, _ in found]
-    left_out, leads, noise, needed = np.array(of_trials).T
+    left_out, leads, noise, needed = np.array(
+        [(each.error, each.gain, each.standard_error, each.needed) for each, _ in found]
+    ).T
     present, forecast, upper = (
         np.array([columns[name] for _, columns in found])
         for name in ("pilot_prediction_error", "prediction_error", "prediction_error_upper")
     )
     known = np.array([columns["in_reach"] and not columns["is_bound"] for _, columns in found])
-    # Readout noise adds to an error what left-out rows do not show.
+    # Readout noise adds to the errors, and left-out rows do not show it.
     leads = leads + left_out - present + present[0] - left_out[0]
     sure = leads > needed * noise + _ROUNDING * left_out[0]
     scale = present[0] or 1.0
@@ -410,9 +409,9 @@ def _ranked(found: Sequence[Judged], *, is_present: bool, can_be_sure: bool) -> 
 
 
 def _path_to_search(table: xarray.Dataset) -> list[float] | Literal[False] | None:
-    """The ridges among which an estimator should choose again, None for its own path; False if it should not.
+    """The ridges from which an estimator chooses again, None for its default path; False if it keeps its ridge.
 
-    It should where there will be more rows, unless there is readout noise, which rows do not show.
+    It chooses again if there will be more rows, unless there is readout noise, which rows do not show.
     """
     attributes = table.attrs
     given = attributes.get("ridges", "auto")
@@ -423,9 +422,9 @@ def _path_to_search(table: xarray.Dataset) -> list[float] | Literal[False] | Non
 
 
 def code_of(table: xarray.Dataset) -> str | None:
-    """The estimator that a table of advice puts first, as Python to paste; None for ensembles of a user's own.
+    """The first candidate of a table of advice as a line of Python; None for ensembles that a user gave.
 
-    The subsets are drawn anew. Where columns were divided by their standard deviations, the line has a scaler.
+    The line draws the subsets again. If columns were divided by their standard deviations, it has a scaler.
     """
     attributes = table.attrs
     best = table.drop_dims("sentence", errors="ignore").to_pandas().iloc[0]
@@ -452,9 +451,9 @@ def code_of(table: xarray.Dataset) -> str | None:
     is_plain = is_single and best.aggregation == "mean" and path is False and not has_classes
     equal = f"the same as Ridge(alpha={best.ridge * M:.4g}{centred}){' after the scaler' * is_scaled}"
     remarks = {
-        f"chooses λ by the rows it is trained on; this pilot says {best.ridge:.4g}": path is not False,
+        f"chooses λ on its training rows; on this pilot it is {best.ridge:.4g}": path is not False,
         equal: is_plain,
-        "chooses by left-out rows how scores are weighed": has_classes and not is_single,
+        "chooses the weights of scores by left-out rows": has_classes and not is_single,
         "give groups= to fit, too": "n_groups" in attributes,
     }
     said = "; ".join(text for text, holds in remarks.items() if holds)
@@ -462,7 +461,7 @@ def code_of(table: xarray.Dataset) -> str | None:
 
 
 def reasons(table: xarray.Dataset) -> tuple[str, str]:
-    """Two sentences: what to do, and what the data are like that make it so."""
+    """Two sentences: what to do, and the properties of the data that explain it."""
     frame = table.to_pandas()
     attributes = table.attrs
     best = frame.iloc[0]
@@ -478,10 +477,10 @@ def reasons(table: xarray.Dataset) -> tuple[str, str]:
     else:
         least = others.loc[others.prediction_error.idxmin()]
         what = f"Do not ensemble: {said}, and the best ensemble, {least.name}, {_gain(least, -1)} more."
-        if least.gain >= 0.0005:  # a smaller one is told as 0.0 %
+        if least.gain >= 0.0005:  # a smaller one is printed as 0.0 %
             what = f"Do not ensemble: {said}; {least.name} may err {_gain(least)} less, but this pilot cannot tell."
     if "n_groups" in attributes:
-        parts = [f"Errors are those on new groups, told by {counted(attributes['n_groups'], 'left-out group')}"]
+        parts = [f"Errors are those on new groups, from {counted(attributes['n_groups'], 'left-out group')}"]
     else:
         variance = attributes["target_variance"]
         noise = attributes["label_noise"] ** 2

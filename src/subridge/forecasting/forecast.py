@@ -1,7 +1,7 @@
-"""sr.forecast, sr.samples_needed and sr.risk_matrix: what a pilot sample says of ridge ensembles.
+"""Public functions on a pilot sample.
 
-Public functions on a pilot: errors at other sizes (`forecast`), rows for a wanted error (`samples_needed`), and how
-members err together now (`risk_matrix`).
+They estimate errors at other sizes (`forecast`), the number of rows for a wanted error (`samples_needed`), and the
+products of members' errors at the present size (`risk_matrix`).
 """
 
 from collections.abc import Mapping, Sequence
@@ -37,8 +37,8 @@ from subridge.ridge.member import member_paths
 from subridge.ridge.moments import MomentBatches
 
 _STEPS = 25  # sizes of the curve that `samples_needed` searches
-_FARTHEST = 1024  # times the pilot's rows
-_FURTHEST, _SIZES = 16, 12  # default sizes: from n to 16 n, so many
+_FARTHEST = 1024  # times the pilot's rows, the largest size of that curve
+_FURTHEST, _SIZES = 16, 12  # by default, twelve sizes from n to 16 n
 
 
 def forecast(
@@ -63,11 +63,11 @@ def forecast(
     ----------
     X : array_like or sparse matrix, shape (n, M)
         The pilot's features. They are not scaled; with `fit_intercept` they are centred. Or `MomentBatches`, which
-        hold y: left-out errors are then those of the trace form, and standard errors come from the batches.
+        include y: left-out errors are then those of the trace form, and standard errors come from the batches.
     y : array_like, shape (n,) or (n, C)
         Numbers, several columns for several targets; or labels of classes, which become one-hot targets.
     n_samples : array_like of int, shape (S,), optional
-        Sizes n′ to forecast at, smaller or larger than n; ``inf`` gives the limit. Default: twelve from n to 16 n, or
+        Sizes n′ of the forecast, smaller or larger than n; ``inf`` gives the limit. Default: twelve from n to 16 n, or
         `n_groups`.
     ensembles : mapping of str to Ensemble, optional
         Default: one ridge on all features, and up to 8 equal and 8 overlapping members (half of the features each), at
@@ -75,28 +75,28 @@ def forecast(
         is a weighted sum of members: "mean", or "scaled", "simplex" and "free" for weights that are fitted at each
         size.
     ridges : array_like, shape (L,), or "auto", optional
-        Ridges to consider in place of the ensembles' own. Every ensemble takes the one of least left-out error on the
-        pilot among those in reach of the size. "auto" is a path scaled to the data.
+        Ridges to consider in place of the ensembles' own. Every ensemble takes the one with the least left-out error on
+        the pilot among those in reach of the size. "auto" is a path scaled to the data.
     level : float
-        Probability of the intervals.
+        Nominal coverage of the intervals.
     task : {"auto", "regression", "classification"}
-        "auto" takes text, categories and booleans for labels of classes.
+        "auto" treats text, categories and booleans as labels of classes.
     fit_intercept : bool
         Forecast ensembles with an unpenalised intercept; it counts as one degree of freedom.
     label_noise : bool
-        Estimate the label noise ζ for the attributes; it needs a factorisation of all features unless an ensemble has
-        them in one member.
+        Estimate the label noise ζ for the attributes, which takes a factorisation of all features.
     seed : int or tuple of int, optional
-        Draws the subsets of strategies.
+        Seed of the subsets of strategies.
     groups : array_like, shape (n,), optional
         Labels of groups whose rows depend on each other, such as subjects. Errors are then those on new groups, from
-        left-out groups, and sizes mean more groups of the same kind. The coordinate ``n_groups`` says how many, and
-        ``effective_samples`` how many independent rows the pilot is worth. See ``docs/groups.md`` for the model.
+        left-out groups, and a larger size means more groups of the same kind. The coordinate ``n_groups`` has their
+        number, and ``effective_samples`` is the number of independent rows that the pilot is worth. See
+        ``docs/groups.md`` for the model.
     n_groups : array_like of int, shape (S,), optional
         Sizes as numbers of groups, of the mean size of those in `groups`, in place of `n_samples`.
     per_target : bool
-        Forecast every target alone, with ridges and fitted weights of its own. Members are factorised once for all
-        targets, which are seen in blocks. Needs rows and targets of numbers.
+        Forecast every target separately, with its own ridges and fitted weights. Members are factorised once for all
+        targets, which are processed in blocks. Needs rows and numeric targets.
 
     Returns
     -------
@@ -106,18 +106,19 @@ def forecast(
         - ``prediction_error``: expected squared error on new noisy labels, E_g + ζ², summed over targets, with readout
           noise where the ensemble has it; NaN where out of reach;
         - ``prediction_error_lower``, ``prediction_error_upper``, ``standard_error``: for that expectation;
-        - ``in_reach``: False where the pilot cannot tell: no ridge of the pilot has the effective ridge that is asked
-          for, or (rows only) the standard error exceeds 40 % of the error;
-        - ``ridge``: NaN where members differ in theirs;
+        - ``in_reach``: False where the pilot cannot tell: no ridge of the pilot has the needed effective ridge, or
+          (without groups) the standard error at a larger size exceeds 40 % of the error;
+        - ``ridge``: NaN where members have different ridges;
         - ``is_bound``, for chosen ridges: the ridge is the smallest that the pilot can judge and a smaller one may err
-          less, so that `prediction_error_upper` bounds the best from above;
+          less, so that `prediction_error_upper` is an upper bound of the error at the best ridge;
         - ``misclassification`` and its bounds, for classes: the share of wrong majority votes of the members.
 
-        ``reach`` (ensemble, member) is the largest n′ in reach of each member at its ridge (a chosen one: that of the
+        ``reach`` (ensemble, member) is the largest n′ in reach of each member at its ridge (if chosen, that of the
         largest size), infinite for members with fewer features than n. ``irreducible_error`` (ensemble) is the limit of
-        `prediction_error` for n′ → ∞. Attributes hold the label noise ζ with its bounds. With `per_target` they are
-        variables (target), and ``reach`` and ``irreducible_error`` have that dimension, too. Targets are named as the
-        columns of a data frame y, or numbered. A constant target has no forecast: NaN, and False in ``in_reach``.
+        `prediction_error` for n′ → ∞. The label noise ζ and its bounds are attributes. With `per_target` they are
+        coordinates of the dimension target, and ``reach`` and ``irreducible_error`` have that dimension too. Targets
+        are named like the columns of a data frame y, or numbered. A constant target has no forecast: its values are
+        NaN, and False in ``in_reach``.
 
     Raises
     ------
@@ -137,10 +138,10 @@ def forecast(
 
     Notes
     -----
-    A member's bias and variance factor depend on data only through its effective ridge κ̄ = p/(n - df). The pilot ridge
-    with the κ̄ of (n′, λ′) is found by a root. There the leave-one-out risk matrix gives
-    ``E_rr′(n′) + ζ² = (E_rr′ + ζ²)(1 - γ_rr′)/(1 - γ_rr′ n/n′)`` (deterministic equivalents of Prop. 1). In reach means
-    κ̄(n′, λ′) ≥ κ̄(n, 0). Intervals come from the spread of the pilot's left-out errors.
+    A member's bias and variance factor depend on data only through its effective ridge κ̄ = p/(n - df). A root search
+    finds the pilot's ridge with the κ̄ of (n′, λ′). There the leave-one-out risk matrix gives
+    ``E_rr′(n′) + ζ² = (E_rr′ + ζ²)(1 - γ_rr′)/(1 - γ_rr′ n/n′)`` (deterministic equivalents of Prop. 1). A size is in
+    reach if κ̄(n′, λ′) ≥ κ̄(n, 0). Intervals come from the spread of the pilot's left-out errors.
 
     Examples
     --------
@@ -154,7 +155,7 @@ def forecast(
     >>> bool((curve.prediction_error_upper > 1).all())  # the label noise is 1, and no error is below it
     True
 
-    Each of two targets by itself, one of them three times as large:
+    Two targets separately, one of them three times as large:
 
     >>> Y = np.column_stack([y, 3 * y])
     >>> own = sr.forecast(X, Y, [400], {"ridge": sr.Ensemble(sr.subsets.Equal(1))}, ridges="auto", per_target=True)
@@ -164,10 +165,10 @@ def forecast(
     level = one_number("level", within("level", level, 0.5, 0.999))
     if n_samples is not None and n_groups is not None:
         raise ParameterError(
-            "n_samples says at which numbers of rows to forecast, n_groups at which numbers of groups; give one of them"
+            "n_samples are sizes as numbers of rows, n_groups sizes as numbers of groups; give one of them"
         )
     if n_groups is not None and groups is None:
-        raise ParameterError("n_groups needs groups=, the label of the group of every row; or give n_samples")
+        raise ParameterError("n_groups needs groups=, with the group of every row; or give n_samples")
     name, given = ("n_samples", n_samples) if n_groups is None else ("n_groups", n_groups)
     wanted = None if given is None else read_sizes(name, given)
     if truth("per_target", per_target):
@@ -184,10 +185,12 @@ def forecast(
     for name, each in drawn.items():
         refuse_vanishing(f"ridge of ensembles[{name!r}]", each.ridge, rows)
         if groups is not None and each.readout_noise.any():
-            raise ParameterError("readout_noise of an ensemble has no forecast by groups; use 0, or leave groups out")
+            raise ParameterError(
+                "readout_noise of an ensemble cannot be forecast with groups; use 0, or leave groups out"
+            )
         if groups is not None and not each.aggregation.sums_to_one:
             raise ParameterError(
-                f"aggregation={each.aggregation.name!r} of an ensemble has no forecast by groups; use 'mean' or "
+                f"aggregation={each.aggregation.name!r} of an ensemble cannot be forecast with groups; use 'mean' or "
                 "'simplex', or leave groups out"
             )
     refuse_large_pilots(rows, [each.plan for each in drawn.values()], (len(wanted) + 1) * per_target)
@@ -245,16 +248,16 @@ def _read_targets(X: Any, y: Any, task: Task) -> tuple[Sequence[Any], BoolArray,
     table: Any = np.atleast_2d((np.array([None]) if isinstance(X, MomentBatches) else read_target(y)).T).T
     if table.dtype == object or task == "classification":
         raise ParameterError(
-            "per_target=True needs rows and targets of numbers; moments are summed over targets, and classes are "
-            "judged together: use per_target=False"
+            "per_target=True needs rows and numeric targets, because errors from moments are summed over targets, and "
+            "classes are judged together; use per_target=False"
         )
     varies = (table != table[:1]).any(axis=0)
-    varies |= not varies.any()  # a table of constants is refused with the others
+    varies |= not varies.any()  # a table of constants is refused later
     return list(getattr(y, "columns", range(table.shape[1]))), varies, table[:, varies]
 
 
 def default_strategies(n_features: int, n_members: int = 8) -> dict[str, Strategy]:
-    """One ridge, and equal and overlapping members, as many as there are features for.
+    """One ridge, and equal and overlapping members, at most one for each feature.
 
     >>> list(default_strategies(100))
     ['one ridge', '8 equal', '8 overlapping']
@@ -278,7 +281,7 @@ def samples_needed(
     seed: Seed | None = 0,
     per_target: bool = False,
 ) -> xarray.Dataset:
-    """Find the smallest sample size at which ensembles are forecast to err no more than `error`.
+    """Find the smallest sample size at which the forecast error of ensembles is at most `error`.
 
     Parameters
     ----------
@@ -289,27 +292,27 @@ def samples_needed(
     error : float, or array_like of shape (C,) with `per_target`
         Wanted squared error on new labels, summed over targets, in the units of `forecast`'s ``prediction_error``.
     ensembles : mapping of str to Ensemble, optional
-        Whom to ask about; default a few, as for `forecast`.
+        The ensembles; default a few, as for `forecast`.
     ridges : array_like, shape (L,), or "auto", optional
         Ridges to consider, in place of the ensembles' own.
     level : float
-        Probability of the intervals.
+        Nominal coverage of the intervals.
     task : {"auto", "regression", "classification"}
-        "auto" takes text, categories and booleans for labels of classes.
+        "auto" treats text, categories and booleans as labels of classes.
     fit_intercept : bool
-        Ensembles with an unpenalised intercept.
+        Forecast ensembles with an unpenalised intercept.
     seed : int or tuple of int, optional
-        Draws the subsets of strategies.
+        Seed of the subsets of strategies.
     per_target : bool
-        Ask about every target alone, as in `forecast`.
+        Find the size of every target separately, as in `forecast`.
 
     Returns
     -------
     xarray.Dataset
         With the dimension ensemble, or with `per_target` dimensions (ensemble, target):
 
-        - ``n_samples``: the smallest n′ with a forecast of at most `error`. It is infinite if none up to 1,024 n, or
-          within the pilot's reach, is enough, and n/4 if fewer may be.
+        - ``n_samples``: the smallest n′ with a forecast of at most `error`. It is infinite if no size up to 1,024 n, or
+          within the pilot's reach, is enough, and n/4 (at least 10) if fewer rows may be enough.
         - ``n_samples_lower``, ``n_samples_upper``: the same for the lower and the upper bound of the interval.
         - ``in_reach``: False if there is no answer.
         - ``irreducible_error``: the limit for n′ → ∞.
@@ -326,7 +329,7 @@ def samples_needed(
 
     See Also
     --------
-    forecast : the curves this reads from.
+    forecast : the curves that are searched.
 
     Notes
     -----
@@ -346,7 +349,7 @@ def samples_needed(
     >>> str(sr.samples_needed(X, y, error=0.1, ensembles=one).answer.values[0])[:13]
     'not reachable'
 
-    For each of two targets, of which the second is half as large:
+    Two targets separately, the second half as large:
 
     >>> own = sr.samples_needed(X, np.column_stack([y, y / 2]), [1.8, 0.45], one, per_target=True)
     >>> own.n_samples.dims, bool((own.n_samples == needed.n_samples).all())
@@ -355,7 +358,7 @@ def samples_needed(
     wanted = non_negative("error", error)
     wanted = wanted if per_target else np.array(one_number("error", wanted, most=np.inf))
     if not (wanted > 0).all():
-        raise ParameterError("error must be positive, got 0; no labels with noise are predicted without error")
+        raise ParameterError("error must be positive, got 0; labels with noise cannot be predicted without error")
     n = X.n_samples if isinstance(X, MomentBatches) else max(1, len(read_target(y)))
     sizes = np.unique(np.geomspace(max(n / 4, 10), _FARTHEST * n, _STEPS).round())
     curves = forecast(
@@ -400,7 +403,7 @@ def samples_needed(
 
 
 def _crossing(errors: FloatArray, wanted: float, sizes: FloatArray) -> float:
-    """The smallest size at which a curve is known to lie at or below the wanted error; infinite where none does."""
+    """The smallest size at which a curve is known to be at or below the wanted error; infinite if there is none."""
     known = np.isfinite(errors)
     lowest = np.minimum.accumulate(errors[known])
     if not known.any() or lowest[-1] > wanted:
@@ -420,7 +423,7 @@ def _answer(
     upper: float,
     least: float,
 ) -> str:
-    """The sentence; `noise` is the variance of the noise, and `least` the smallest size of the curve."""
+    """The answer as a sentence; `noise` is the variance of the noise, and `least` the smallest size of the curve."""
     end = f"{upper:,.0f}" if np.isfinite(upper) else "∞"
     told = f"the label noise alone is {interval(noise, least_noise, most_noise)}"
     if np.isfinite(size) and size <= least:
@@ -448,7 +451,7 @@ def risk_matrix(
     fit_intercept: bool = True,
     seed: Seed | None = 0,
 ) -> FloatArray:
-    """Estimate ``E_rr′ + ζ²`` from exact leave-one-out errors, nothing held out.
+    """Estimate ``E_rr′ + ζ²`` from exact leave-one-out errors, without held-out data.
 
     Parameters
     ----------
@@ -457,24 +460,24 @@ def risk_matrix(
     y : array_like, shape (n,) or (n, C)
         Numbers, or labels of classes, which become one-hot targets.
     ensemble : Ensemble
-        Ridges at least 0; 0 is the minimum-norm solution, with fewer or more features than samples. The aggregation
-        does not matter.
+        Ridges are at least 0; 0 gives the minimum-norm solution, with fewer or more features than samples. The
+        aggregation does not matter.
     label_noise : float
-        ζ, where it is known: ζ² is subtracted, so that the matrix estimates ``sr.risk(...).pairs``. Errors are measured
-        on noisy labels, which show E_rr′ + ζ² and nothing less. For several targets ζ² is the sum over them.
+        ζ, if it is known: ζ² is subtracted, so that the matrix estimates ``sr.risk(...).pairs``. Errors on noisy labels
+        are those plus ζ². For several targets ζ² is the sum over them.
     task : {"auto", "regression", "classification"}
-        "auto" takes text, categories and booleans for labels of classes.
+        "auto" treats text, categories and booleans as labels of classes.
     fit_intercept : bool
-        Ensembles with an unpenalised intercept.
+        Train members with an unpenalised intercept.
     seed : int or tuple of int, optional
-        Draws the subsets of strategies.
+        Seed of the subsets of strategies.
 
     Returns
     -------
     ndarray, shape (k, k)
-        Summed over targets; its mean is the squared error of the averaged ensemble on new labels (without label noise
-        where that is given), and ``member_weights`` of it are optimal weights. Readout noise η_r, which training data
-        do not show, is not in it.
+        Summed over targets. Its mean is the squared error of the averaged ensemble on new labels (without the given
+        label noise), and ``member_weights`` computes optimal weights from it. It does not include readout noise η_r,
+        which training data do not show.
 
     Raises
     ------

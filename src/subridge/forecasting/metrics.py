@@ -1,4 +1,4 @@
-"""What is forecast. A metric is a function here, listed in `METRICS` with its name."""
+"""The errors that are forecast. A metric is a function of this file, listed in `METRICS` with its name."""
 
 from collections.abc import Callable, Iterable
 from typing import NamedTuple, TypeAlias
@@ -12,16 +12,16 @@ from subridge.model.aggregation import EPS, first_largest, most_votes, vote_coun
 
 # Values of a metric, lower and upper bounds, each of shape (S,); NaN where unknown.
 Estimate: TypeAlias = tuple[FloatArray, FloatArray, FloatArray]
-ENDS = ("", "_lower", "_upper")  # of the names of such values
+ENDS = ("", "_lower", "_upper")  # endings of the names of these values
 
 
 class Metric(NamedTuple):
     """A number that is forecast for every ensemble and size.
 
-    To add one, write a function here and list it in `METRICS`: the dataset of a forecast, the table of advice, the
-    printed table and the picture then have it. Bounds of the variable `name` are called ``<name>_lower`` and
-    ``<name>_upper``; `label` is for axes of pictures; `of_votes` says that it is for classes only and that members have
-    one vote each, so that advice leaves it out for fitted weights.
+    To add one, write a function in this file and list it in `METRICS`: the dataset of a forecast, the table of advice,
+    the printed table and the picture then include it. Bounds of the variable `name` are called ``<name>_lower`` and
+    ``<name>_upper``; `label` is for axes of pictures. A metric `of_votes` is only for classes, and gives every member
+    one vote, so advice leaves it out for fitted weights.
     """
 
     name: str
@@ -38,10 +38,10 @@ def prediction_error(sample: Sample, pilot: Pilot, curve: Curve, level: float) -
 def misclassification(sample: Sample, pilot: Pilot, curve: Curve, level: float) -> Estimate:
     """Share of wrong majority votes, in reach; a member has one vote whatever its weight.
 
-    At n′ = n it is the exact left-out share. At another size there are two limits: that share times the quotient of the
+    At n′ = n it is the exact left-out share. At another size there are two limits: that share times the ratio of the
     squared errors at n′ and n, and the share if scores are Gaussian within classes, see `moved_errors`. The forecast is
-    their middle. How far a rectangular distribution between the limits lies from it, root mean square, is part of the
-    standard error, beside that of independent rows, or groups. Bounds are those of a squared error with this.
+    the middle of the two. The standard error combines that of independent rows, or groups, with the standard deviation
+    of a rectangular distribution between the limits. Bounds follow from it as for a squared error.
 
     The first limit is too high on Gaussian classes (nine simulated tables: mean error 100 %, the middle 64 %), the
     second too low on most real tables. On 29 tables of the tournament the middle lowers the mean error by 16 %.
@@ -74,11 +74,11 @@ def misclassification(sample: Sample, pilot: Pilot, curve: Curve, level: float) 
 
 
 def moved_errors(errors: FloatArray, one_hot: FloatArray, before: FloatArray, after: FloatArray) -> FloatArray:
-    """Left-out errors (k, C, n) as they may be at another size and the same effective ridge.
+    """Left-out errors (k, C, n), changed to what they may be at another size and the same effective ridge.
 
-    Let E be the mean products of the members' errors and V those of their differences from the mean of a class. Of V
-    the part γ E is fluctuation over training sets (Prop. 1), and at the other size γ′ E′ takes its place. A linear map
-    gives the differences these products. If they are Gaussian, nothing else changes.
+    Let E be the mean products of the members' errors and V those of their differences from the mean of a class. The
+    part γ E of V is variance over training sets (Prop. 1), which is γ′ E′ at the other size. A linear map gives the
+    differences these products. If they are Gaussian, nothing else changes.
     """
     C, n = one_hot.shape
     means = errors @ one_hot.T / np.maximum(one_hot.sum(axis=1), 1.0) @ one_hot
@@ -102,7 +102,7 @@ METRICS = (
 
 
 def metrics_of(sample: Sample) -> list[Metric]:
-    """The metrics that have a meaning for a sample."""
+    """The metrics that apply to a sample."""
     return [metric for metric in METRICS if sample.class_names is not None or not metric.of_votes]
 
 

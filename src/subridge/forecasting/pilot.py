@@ -1,4 +1,4 @@
-"""The pilot: the sample that a user gives, checked and centred, and ensembles whose members are factorised on it."""
+"""The pilot: the sample that a user gives, checked and centred, and ensembles with members factorised on it."""
 
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -48,18 +48,18 @@ from subridge.ridge.moments import MomentBatches, MomentRows, moment_rows
 from subridge.ridge.rows import TrainingRows, left_out_groups, training_rows
 from subridge.store.progress import LateBar, ProgressBar
 
-_MOST = 1e15  # of a finite size: floats hold every integer below
-_LOOKED_AT = 8  # columns that may show at once that no row is a copy
-_SMALLEST = 1e-140  # of a sum of squared labels, whose own square must be a number
+_MOST = 1e15  # a finite size: floats represent every integer below
+_LOOKED_AT = 8  # columns that are tested first: one of distinct values shows that no row is a copy
+_SMALLEST = 1e-140  # sum of squared labels, whose own square must not vanish
 _TABLE = 5_000_000  # numbers of the largest table of left-out errors held at once: 40 MB
-_TABLES = 5  # of that size at once, seen up to 4.9
+_TABLES = 5  # of that size held at once; up to 4.9 were measured
 _SOME = 100  # targets whose label noise is estimated at once: 2 MB for each table
 _RESULTS = 24  # numbers that a forecast of a target holds for each size, beside two for each member
 _MOST_WORKERS = 8  # each holds the factors of one ensemble, as large as the data
 
 Work = TypeVar("Work")
 Result = TypeVar("Result")
-# If set, this bar tells which share of the tasks is done.
+# If set, this bar shows the share of the tasks that is done.
 shown_bar: ContextVar[ProgressBar | None] = ContextVar("shown_bar", default=None)
 
 
@@ -76,7 +76,7 @@ class Sample:
         return len(self.rows.feature_means)
 
     def attributes(self) -> dict[str, Json]:
-        """Attributes of results; the variance of the labels is summed over targets."""
+        """Attributes of results; ``target_variance`` is summed over targets."""
         names: dict[str, Json] = {} if self.class_names is None else {"class_names": ", ".join(self.class_names)}
         return names | {
             "n_pilot": self.rows.n_samples,
@@ -102,14 +102,14 @@ def read_sample(
 ) -> Sample:
     """Check X (n, M) and y (n,) or (n, C) and centre them; rows with equal labels in `groups` are left out together.
 
-    With `standardise` every column is divided by its standard deviation. `task` "auto" takes text, categories and
-    booleans for labels of classes. X may be moments, which hold y.
+    With `standardise` every column is divided by its standard deviation. `task` "auto" treats text, categories and
+    booleans as labels of classes. X may be moments, which include y.
     """
     one_of("task", task, ("auto", "regression", "classification"))
     fit_intercept = truth("fit_intercept", fit_intercept)
     if isinstance(X, MomentBatches):
         others = y is not None or groups is not None or task == "classification" or standardise
-        require(not others, "moments hold y, numbers; leave out y, groups=, task= and standardise=")
+        require(not others, "moments hold y, as numbers; leave out y, groups=, task= and standardise=")
         moments = moment_rows(X.batches, fit_intercept, X.standardise)
         require(bool(np.any(moments.targets)), "the target is the same in every row; there is nothing to learn")
         require(
@@ -133,23 +133,23 @@ def read_sample(
     labels, class_names = target_rows(target, task, notes)
     if notes:
         warnings.warn(ClassCodesWarning(f"y: {notes[0]}"), stacklevel=3)
-    together = None if groups is None else left_out_groups(groups, n)
-    if together is None:
+    sets = None if groups is None else left_out_groups(groups, n)
+    if sets is None:
         kept = _without_copies(table, labels)
         if copies := n - len(kept):
             what = agreeing(copies, "is a copy of another", "are copies of others")
             warnings.warn(
-                f"{copies:,} of {counted(n, 'row')} {what}, label included; leaving one of them out leaves its label "
-                "in, and errors look too small: they are not used here",
+                f"{copies:,} of {counted(n, 'row')} {what}, label included; if one is left out, its label stays in the "
+                "sample, and errors come out too small: copies are not used here",
                 CopiedRowsWarning,
                 stacklevel=3,
             )
             table = table[kept]
             labels = labels[:, kept]
-    rows = training_rows(table, labels, None, fit_intercept, together)
+    rows = training_rows(table, labels, None, fit_intercept, sets)
     centred = rows.centred_targets[0]
     is_small = centred.any() and float((centred**2).sum()) < _SMALLEST
-    require(not is_small, "y holds numbers so small that the squares of its squares vanish; multiply y by a constant")
+    require(not is_small, "y holds numbers so small that their fourth powers vanish; multiply y by a constant")
     columns = getattr(X, "columns", None)  # of a frame
     warn_of_rows(rows, None if columns is None else [str(name) for name in columns], stacklevel=3)
     warn_once([rare_columns(rows)], stacklevel=3)
@@ -157,7 +157,7 @@ def read_sample(
 
 
 def _read_features(X: MatrixLike) -> FloatArray | SparseMatrix:
-    """X as float64, shape (n, M), with the package's own errors in place of scikit-learn's."""
+    """X as float64, shape (n, M); errors of scikit-learn become the package's own."""
     refuse_odd_table("X", X)
     try:
         table: FloatArray | SparseMatrix = check_array(
@@ -177,10 +177,10 @@ def _read_features(X: MatrixLike) -> FloatArray | SparseMatrix:
 
 
 def _without_copies(table: FloatArray | SparseMatrix, targets: FloatArray) -> IntArray:
-    """Numbers of the rows to keep: copies are dropped where equal rows cannot be a coincidence.
+    """Numbers of the rows to keep: copies are dropped unless equal rows may be a coincidence.
 
-    They cannot where rows with the same features always have the same label, and either the label or a feature hardly
-    ever repeats in the other rows, or there are more features than rows.
+    They are no coincidence if rows with the same features always have the same label, and if the label or a feature
+    seldom repeats in the other rows, or there are more features than rows.
     """
     dense = table.toarray() if is_sparse(table) else np.asarray(table)
     everything = np.arange(len(dense))
@@ -195,7 +195,7 @@ def _without_copies(table: FloatArray | SparseMatrix, targets: FloatArray) -> In
 
 
 def read_sizes(name: str, n_samples: Any) -> FloatArray:
-    """Sample sizes n′ ≥ 2, which may be infinite; shape (S,)."""
+    """Checked sample sizes n′ ≥ 2, which may be infinite; shape (S,)."""
     sizes: FloatArray = pd.unique(np.ravel(real_array(name, n_samples)))
     whole = (sizes >= 2) & (np.isinf(sizes) | ((sizes == np.floor(sizes)) & (sizes < _MOST)))
     if not sizes.size or not whole.all():
@@ -222,11 +222,11 @@ def read_ensembles(ensembles: Mapping[str, Ensemble], n_features: int, seed: See
         trainable(f"ridge of {name}", ensemble.ridge)
         if not aggregation.is_linear:
             raise ParameterError(
-                f"{name} has aggregation={aggregation.name!r}, which has no forecast: only weighted sums of members "
-                'have. Use "mean", "scaled", "simplex" or "free"; for classes the wrong majority votes come with each'
+                f"{name} has aggregation={aggregation.name!r}, but only weighted sums of members can be forecast; use "
+                '"mean", "scaled", "simplex" or "free", which for classes include a forecast of majority votes'
             )
         if aggregation.per_target:
-            raise ParameterError(f"{name} has weights for each target, which have no forecast; use per_target=False")
+            raise ParameterError(f"{name} has weights for each target, which cannot be forecast; use per_target=False")
         ridge, noise = (np.broadcast_to(each, (plan.n_members,)) for each in (ensemble.ridge, ensemble.readout_noise))
         drawn[str(key)] = Ensemble(plan, ridge, noise, aggregation)
     if len(drawn) < len(ensembles):
@@ -235,9 +235,9 @@ def read_ensembles(ensembles: Mapping[str, Ensemble], n_features: int, seed: See
 
 
 def refuse_large_pilots(rows: TrainingRows, plans: Sequence[SubsetPlan], n_sizes: int = 0) -> None:
-    """Refuse ensembles whose factors would not fit into memory; as many are held at once as there are workers.
+    """Refuse ensembles whose factors would not fit into memory; each worker holds those of one ensemble.
 
-    If targets are judged one by one, at so many sizes, results are held for each, and few left-out errors.
+    If targets are judged one by one, at `n_sizes` sizes, there are results for each, and fewer left-out errors at once.
     """
     C, n = rows.targets.shape
     members = [plan.n_members for plan in plans]
@@ -254,7 +254,7 @@ def refuse_large_pilots(rows: TrainingRows, plans: Sequence[SubsetPlan], n_sizes
 
 @dataclass(frozen=True, eq=False)
 class Pilot:
-    """The members of one ensemble, factorised on the n rows of a sample; make it by `factorise_pilot`."""
+    """The members of one ensemble, factorised on the n rows of a sample; made by `factorise_pilot`."""
 
     members: Sequence[MemberFit]
     rows: TrainingRows
@@ -271,7 +271,7 @@ class Pilot:
         return replace(self, rows=replace(self.rows, targets=self.rows.targets[some])) if self.per_target else self
 
     def parts(self, some: IntArray, n_penalties: int) -> list[IntArray]:
-        """Some targets in parts whose left-out errors, at so many penalties, make one table."""
+        """Some targets in parts whose left-out errors, at so many penalties, fit into one table."""
         size = max(1, _TABLE // (len(self.members) * self.rows.n_samples * n_penalties))
         return np.split(some, range(size, len(some), size))
 
@@ -283,16 +283,16 @@ class Pilot:
     def with_constant(self) -> "Pilot":
         """The pilot with one more member, a constant predictor that outputs the mean of the labels.
 
-        A sum ``Σ_r w_r f_r`` of outputs measured from that mean errs by ``Σ_r w_r e_r + (1 - Σ_r w_r) e_0`` with
-        e_0 = y - ȳ. So with the constant predictor unconstrained weights sum to one, and the target's power E_00 and
-        what a member misses of it, E_0r, are pairs like any others.
+        The error of a sum ``Σ_r w_r f_r`` of outputs less that mean is ``Σ_r w_r e_r + (1 - Σ_r w_r) e_0`` with
+        e_0 = y - ȳ. So together with the constant predictor any weights sum to one. The variance of the target, E_00,
+        and its products with the errors of members, E_0r, are then pairs like any others.
         """
         fit = self.members[0]
         constant = replace(fit, known_left=fit.left[:0], spectrum=fit.spectrum[:0], right=None)
         return replace(self, members=[*self.members, constant])
 
     def penalties(self, ridges: FloatArray) -> FloatArray:
-        """``λ_r N_r`` of all members from ridges (T, k); a constant predictor, which may follow the others, has 0."""
+        """``λ_r N_r`` of all members from ridges (T, k); 0 for a constant predictor, if one follows the others."""
         return np.pad(ridges * self.plan.subset_sizes, ((0, 0), (0, len(self.members) - ridges.shape[1])))
 
     @np.errstate(invalid="ignore")  # without ridge
@@ -311,10 +311,7 @@ class Pilot:
         block = max(1, _TABLE // (len(self.members) * self.targets.size))
         for start in range(0, len(penalties), block):
             part = penalties[start : start + block]
-            found = [
-                fit.left_out(part[:, r], self.targets, self.rows.left_out, doubted=False).errors
-                for r, fit in enumerate(self.members)
-            ]
+            found = [fit.left_out(part[:, r], self.targets, doubted=False).errors for r, fit in enumerate(self.members)]
             places = np.repeat(np.arange(start, start + len(part)), self.n_judged)
             errors = np.stack(found, axis=1 + self.per_target) / self.rows.root_weights
             errors = errors.reshape(len(places), len(found), -1, errors.shape[-1])
@@ -355,10 +352,11 @@ def together(noise: Mapping[str, FloatArray]) -> dict[str, float]:
 def noise_of_targets(rows: TrainingRows) -> dict[str, FloatArray]:
     """Estimate ζ of each target, the part of its labels that no linear predictor of all features explains; (C,) each.
 
-    Weights with variances that are a power g of the spectrum make the centred labels Gaussian with covariance
-    ``ζ²(I + h K^g)``, K = FFᵀ the kernel of all features. The restricted likelihood is a sum over eigenvalues of K; its
-    mean is taken over a grid of (g, h), because its maximum is often at ζ = 0 for fewer rows than features. The
-    interval, of 90 %, comes from the profile. Labels that depend on the features in a nonlinear way count as noise.
+    The model: weights have variances that are a power of the spectrum, so that the centred labels are Gaussian with
+    covariance ``ζ²(I + h K^g)``, where K = FFᵀ is the kernel of all features. The restricted likelihood is a sum over
+    eigenvalues of K. ζ² is averaged over a grid of (g, h) with this likelihood, because its maximum is often at ζ = 0
+    for fewer rows than features. The interval, of 90 %, comes from the profile likelihood. Nonlinear effects of the
+    features on the labels count as noise.
 
     >>> rng = np.random.default_rng(0)
     >>> X = rng.standard_normal((150, 100))
@@ -389,7 +387,7 @@ def _noise(fit: MemberFit, freedom: int, y: FloatArray) -> FloatArray:
     likelihood = np.exp(-0.5 * misfit)
     mean = (likelihood * variances).sum(axis=1) / likelihood.sum(axis=1)
     kept = np.ma.masked_where(misfit > chi2.ppf(0.9, 1), variances)
-    own = np.exp(np.sqrt(2 / freedom))  # given h the variance follows a χ² distribution
+    own = np.exp(np.sqrt(2 / freedom))  # for given h the variance has a χ² distribution
     return np.stack([mean, kept.min(axis=1).data / own, kept.max(axis=1).data * own])
 
 
@@ -401,7 +399,7 @@ def workers_for(n_tasks: int) -> int:
 
 
 def side_by_side(work: Callable[[Work], Result], tasks: Iterable[Work]) -> list[Result]:
-    """Results of `work` on every task, in threads; a terminal shows how far it is, by `shown_bar` where there is one.
+    """Results of `work` on every task, in threads; a terminal shows the progress, on `shown_bar` if it is set.
 
     Ensembles are independent and their matrices small: one core for each is faster than all cores on one.
     """

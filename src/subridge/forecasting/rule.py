@@ -1,14 +1,14 @@
-"""The rule of the forecasts: left-out errors of a pilot of n rows, taken to n′ rows by Prop. 1.
+"""The rule of the forecasts: Prop. 1 transfers the left-out errors of a pilot of n rows to n′ rows.
 
 A member's degrees of freedom, its bias and γ n depend on the data only through its effective ridge ``κ̄ = p/(n - df)``,
 where p = λ N_r is the penalty on unscaled features and df the trace of the hat matrix H, intercept included. So the
-pilot at penalty p stands for every (n′, p′) with ``p′/(n′ - df) = p/(n - df)``. At equal effective ridges,
+pilot at penalty p represents every (n′, p′) with ``p′/(n′ - df) = p/(n - df)``. At equal effective ridges,
 
     1/(1 - γ_rr′) = n tr(R_r R_r′)/(tr R_r tr R_r′),        R = I - H,
     E_rr′(n′) + ζ² = (E_rr′ + ζ²)(1 - γ_rr′)/(1 - γ_rr′ n/n′),
 
-where ``E_rr′ + ζ²`` is the mean product of the left-out errors of two members. The file goes from the formulas over
-the search for a ridge and the curve of an ensemble to its standard error.
+where ``E_rr′ + ζ²`` is the mean product of the left-out errors of two members. This file has the formulas, the search
+for a ridge, the curve of an ensemble, and its standard error, in this order.
 """
 
 from collections.abc import Iterator, Sequence
@@ -40,9 +40,9 @@ from subridge.ridge.rows import TrainingRows
 
 _ENTRIES = 5_000_000  # of the largest table of residual operators held at once: 40 MB
 _HALVINGS = 44  # of a bracket of about 100 in log p: ten digits
-_LEAST_RIDGE = 1e-60  # of a given ridge that is not 0, in units of the mean square of a column
-RECTANGLE = 3**0.5  # the width of a rectangular distribution over its root mean square distance from an end
-_DOMINANT = 0.9  # leverage of a row that dominates, where half of the rows have less than a tenth
+_LEAST_RIDGE = 1e-60  # a given ridge that is not 0, in units of the mean square of a column
+RECTANGLE = 3**0.5  # ratio of the width of a rectangular distribution to its root mean square distance from an end
+_DOMINANT = 0.9  # leverage of a row that dominates, if half of the rows have less than a tenth
 
 
 @dataclass(frozen=True)
@@ -50,10 +50,10 @@ class Rule:
     """All constants of forecasts and advice, each with its source."""
 
     vague: float = 0.4  # relative standard error above which a forecast is out of reach: decision 0010
-    # Chosen with the coverage on all sixty tables of the tournament in view (then 89 %), not confirmed on others.
-    interval_stretch: float = 1.25  # of the logarithms of both bounds around the forecast
-    most_group_gamma: float = 0.95  # γ of grouped rows beyond which nothing is known: decision 0014
-    path_steps: int = 3  # for each half decade of ridges: half decades make bounds rise with n
+    # Chosen by the coverage on all sixty tables of the tournament (then 89 %), and not confirmed on others.
+    interval_stretch: float = 1.25  # factor of the logarithms of both bounds relative to the forecast
+    most_group_gamma: float = 0.95  # upper limit of γ for grouped rows, beyond which nothing is known: decision 0014
+    path_steps: int = 3  # for each half decade of ridges: with coarser steps, bounds may rise with n
 
 
 RULE = Rule()
@@ -64,21 +64,21 @@ def matched_penalties(spectrum: FloatArray, n: int, room: int, sizes: FloatArray
 
     `spectrum` holds the positive eigenvalues d of the member's n × n kernel, `room` is n - 1 if the data were centred,
     else n. Sizes, penalties and the result have shape (T,). ``F(p) = n′ - df(p) - p′ (n - df(p))/p`` ascends in p;
-    its root is found by bisection. It is 0 if κ̄(n′, p′) is no larger than κ̄(n, 0): out of reach, unless both are 0.
+    its root is found by bisection. The result is 0 if κ̄(n′, p′) ≤ κ̄(n, 0), which is out of reach unless both are 0.
 
-    Four times the rows with the same penalty have a smaller effective ridge; with none, the pilot cannot tell:
+    Four times as many rows at the same penalty have a smaller effective ridge; without a penalty they are out of reach:
 
     >>> sizes, penalties = np.array([2.0, 8.0, 8.0]), np.array([1.0, 9.0, 0.0])
     >>> matched_penalties(np.array([1.0, 2.0]), 2, 2, sizes, penalties).round(3)
     array([1.   , 1.195, 0.   ])
     """
-    if not len(spectrum):  # constant columns: the mean is predicted, whatever the penalty
+    if not len(spectrum):  # constant columns: the prediction is the mean, for any penalty
         return penalties.astype(float)
     spare = room - len(spectrum)  # directions of the rows that the member cannot fit
     finite = np.isfinite(sizes)
     wanted = np.where(finite, sizes, n) - (n - room)
 
-    @np.errstate(over="ignore", divide="ignore")  # penalties and squares next to the smallest floats
+    @np.errstate(over="ignore", divide="ignore")  # penalties and eigenvalues close to the smallest floats
     def falls_short(log_p: FloatArray) -> BoolArray:
         p = np.exp(log_p)
         shares = 1 / (spectrum + p[:, None])
@@ -100,7 +100,7 @@ def variance_shares(members: Sequence[MemberFit], penalties: FloatArray) -> Floa
     slack = np.stack([fit.slack(p) for fit, p in zip(members, penalties.T, strict=True)], axis=1)
     n = members[0].rows.n_samples
     if members[0].rows.knows_leverages and 2 * len(penalties) * n < sum(len(fit.spectrum) for fit in members):
-        # Then k products of n × n matrices take less time than k²/2 overlaps of members.
+        # Then k matrices n × n take less time than k²/2 overlaps of members.
         pairs = np.stack([_pair_traces(members, row) for row in penalties])
     else:
         pairs = residual_pair_traces(members, penalties)
@@ -113,11 +113,7 @@ def _pair_traces(members: Sequence[MemberFit], penalties: FloatArray) -> FloatAr
     weights = [fit.residual_weights(np.array([p])) for fit, p in zip(members, penalties, strict=True)]
     traces = np.zeros((len(members), len(members)))
     for own in np.array_split(np.arange(n), -(-len(members) * n**2 // _ENTRIES)):
-        unit = np.arange(n) == own[:, None]
-        parts = [
-            (fit.directions[:, own].T * w) @ fit.directions + unit * (not fit.spans_samples)
-            for fit, w in zip(members, weights, strict=True)
-        ]
+        parts = np.concatenate([fit.residual_rows(w, own) for fit, w in zip(members, weights, strict=True)])
         traces += np.tensordot(parts, parts, ((1, 2), (1, 2)))
     return traces
 
@@ -131,7 +127,7 @@ def variance_gain(gamma: FloatArray) -> FloatArray:
 
 
 def read_ridges(ridges: ArrayLike | None, rows: TrainingRows) -> FloatArray | None:
-    """Given ridges, ascending; None for those that an ensemble has. "auto" is the path of the estimators.
+    """Given ridges, ascending; None for those of each ensemble. "auto" is the path of the estimators.
 
     >>> from subridge.ridge.rows import training_rows
     >>> rows = training_rows(np.eye(3), np.zeros((1, 3)))
@@ -148,12 +144,12 @@ def read_ridges(ridges: ArrayLike | None, rows: TrainingRows) -> FloatArray | No
 
 
 def refuse_vanishing(name: str, ridges: FloatArray, rows: TrainingRows) -> FloatArray:
-    """Refuse positive ridges that are negligible beside the columns: powers of them leave the range of floats."""
+    """Refuse positive ridges that are negligible relative to the columns: their powers leave the range of floats."""
     least = _LEAST_RIDGE * float(rows.column_squares.mean())
     vanishing = ridges[(ridges > 0) & (ridges < least)]
     if vanishing.size:
         raise RidgeError(
-            f"{name} must be 0 or at least {least:.0e}, which is already negligible beside these columns, got "
+            f"{name} must be 0 or at least {least:.0e}, which is already negligible relative to these columns, got "
             f"{vanishing.min():g}; use 0"
         )
     return ridges
@@ -168,7 +164,7 @@ class AtPilot(NamedTuple):
     ridges: FloatArray  # (L, k)
     moments: MemberMoments  # of left-out errors with readout noise, with pairs (L, k, k)
     noise: FloatArray  # error of each member by readout noise, (L, k)
-    losses: FloatArray  # error to expect on new rows, without what weights gain by chance, (L,)
+    losses: FloatArray  # error to expect on new rows, corrected for the fit of weights, (L,)
     weights: FloatArray  # of the members, (L, k)
 
     def of_targets(self, values: FloatArray) -> FloatArray:
@@ -203,10 +199,10 @@ def at_pilot(pilot: Pilot, ensemble: Ensemble, ridges: FloatArray) -> AtPilot:
 def search_ridges(
     pilot: Pilot, ensemble: Ensemble, path: FloatArray | None, said: list[SubridgeWarning | None], *, may_grow: bool
 ) -> Iterator[tuple[IntArray, AtPilot]]:
-    """An ensemble along a path; without one, at its own ridges. Gives the numbers of targets that share a table.
+    """Tables of an ensemble along a path, or at its own ridges, with the numbers of the targets that share each table.
 
-    A path that may grow is extended as that of the estimators is, and then made finer. A warning where the error still
-    falls at an end is added to `said`.
+    A path that `may_grow` is extended like that of the estimators, and then made finer. If the error still falls at an
+    end, a warning is added to `said`.
     """
     start = ensemble.ridge[None] if path is None else path
     everything = np.arange(pilot.n_judged)
@@ -236,18 +232,18 @@ def search_ridges(
 
 
 class Chosen(NamedTuple):
-    """For each of C targets, or for all of them (C = 1), and each of S sizes: the ridge of least left-out error among
-    those in reach, the largest where none is.
+    """For each of C targets, or for all together (C = 1), and each of S sizes: the ridge of least left-out error among
+    those in reach, or the largest ridge if none is in reach.
     """
 
     ridges: FloatArray  # (C, S, k)
     is_bound: BoolArray  # the ridge is the smallest that the pilot can judge: a smaller one may err less, (C, S)
-    present: FloatArray  # error at the pilot's size, readout noise apart, (C, S)
-    least: FloatArray  # that of the best ridge, in reach or not, (C, 1)
+    present: FloatArray  # error at the pilot's size, without readout noise, (C, S)
+    least: FloatArray  # the same at the best ridge, in reach or not, (C, 1)
 
 
 def choose_ridges(pilot: Pilot, table: AtPilot, sizes: FloatArray) -> Chosen:
-    """Choose a ridge from a table, for each size and each target that is judged."""
+    """Choose a ridge from a table, for each size, and for each target that is judged separately."""
     reached = pilot.reach(table.ridges).min(axis=1)[:, None, None] >= sizes
     losses = table.of_targets(table.losses)[:, :, None]
     offered = np.where(reached, losses, np.inf)  # (L, C, S)
@@ -267,7 +263,7 @@ def search_and_choose(
     *,
     may_grow: bool,
 ) -> Chosen:
-    """Choose ridges as `search_ridges` finds them, for parts of the targets whose tables fit into memory.
+    """Choose ridges from the tables of `search_ridges`, for parts of the targets whose tables fit into memory.
 
     Fitted weights need a pilot with a constant predictor.
     """
@@ -281,7 +277,7 @@ def search_and_choose(
 
 
 def in_order(parts: Sequence[tuple[IntArray, Sequence[FloatArray | BoolArray]]]) -> list[Any]:
-    """Arrays of parts of the targets, whose numbers come with them, as arrays of all targets.
+    """Join arrays of parts of the targets, given with their numbers, into arrays of all targets.
 
     >>> in_order([(np.array([2, 0]), [np.array([7.0, 5.0])]), (np.array([1]), [np.array([6.0])])])
     [array([5., 6., 7.])]
@@ -294,15 +290,15 @@ def in_order(parts: Sequence[tuple[IntArray, Sequence[FloatArray | BoolArray]]])
 
 
 class Curve(NamedTuple):
-    """Forecast of one ensemble at S sizes; arrays have an axis of targets before that of sizes if each is judged."""
+    """Forecast of one ensemble at S sizes; if targets are judged one by one, arrays have an axis of targets first."""
 
     sizes: FloatArray  # n′, (S,)
     ridges: FloatArray  # given or chosen, (S, k)
     is_bound: BoolArray  # the chosen ridge is the smallest in reach, (S,)
-    penalties: FloatArray  # at which the pilot has the effective ridges of the sizes, (S, k)
+    penalties: FloatArray  # with which the pilot has the effective ridges of the sizes, (S, k)
     in_reach: BoolArray  # (S,)
     error: FloatArray  # prediction error, NaN where unknown, (S,)
-    fall: FloatArray  # error over the left-out error at the pilot's size, readout noise apart, (S,)
+    fall: FloatArray  # ratio of the error to the left-out error at the pilot's size, without readout noise, (S,)
     standard_error: FloatArray  # of the error, over pilots, (S,)
     freedom: FloatArray  # degrees of freedom of the standard error, (S,)
     skewness: FloatArray  # see `spread_of_means`, (S,)
@@ -311,7 +307,7 @@ class Curve(NamedTuple):
     before: FloatArray  # γ at the pilot's size and these penalties, (S, k, k)
     after: FloatArray  # γ at the sizes, (S, k, k)
 
-    @np.errstate(over="ignore")  # next to a threshold the upper bound is infinite
+    @np.errstate(over="ignore")  # close to a threshold the upper bound is infinite
     def interval(self, level: float) -> tuple[FloatArray, FloatArray]:
         """Lower and upper bounds of the prediction error, each of shape (S,)."""
         below, above = log_widths(self.error, self.standard_error, self.freedom, self.skewness, level)
@@ -325,7 +321,7 @@ def forecast_curve(pilot: Pilot, ensemble: Ensemble, sizes: FloatArray, chosen: 
     """
     n = pilot.rows.n_samples
     C, S, k = chosen.ridges.shape
-    # Matched penalties and variances depend on sizes and ridges only: they serve all targets that have the same.
+    # Matched penalties and variances depend only on sizes and ridges, so targets with equal ridges share them.
     lines, numbers = np.unique(chosen.ridges.reshape(C, S * k), axis=0, return_inverse=True)
     wanted = pilot.penalties(lines.reshape(-1, k))
     own_sizes = np.tile(sizes, len(lines))
@@ -346,12 +342,12 @@ def forecast_curve(pilot: Pilot, ensemble: Ensemble, sizes: FloatArray, chosen: 
             parts.append((some, [each.reshape(S, len(some), *each.shape[1:]).swapaxes(0, 1) for each in found]))
     error, readout, deviation, *others = in_order(parts)
     error = np.where((pilot.reach(chosen.ridges) >= sizes[:, None]).all(axis=-1), error, np.nan)
-    # A larger sample is not believed to raise the error. Without this the mean error over forty tables is 2.7 % larger.
-    believed = np.where(sizes > n, np.minimum(error, chosen.least), error)
-    total = believed + readout
+    # A larger sample does not raise the forecast. Without this bound the mean error on forty tables is 2.7 % larger.
+    bounded = np.where(sizes > n, np.minimum(error, chosen.least), error)
+    total = bounded + readout
     with np.errstate(invalid="ignore", divide="ignore"):
-        fall = np.where((chosen.present > 0) & (sizes != n), believed / chosen.present, 1.0)
-        deviation = deviation * np.where(error <= 0, 1.0, believed / error)
+        fall = np.where((chosen.present > 0) & (sizes != n), bounded / chosen.present, 1.0)
+        deviation = deviation * np.where(error <= 0, 1.0, bounded / error)
     is_vague = (sizes > n) & (deviation > RULE.vague * total) & (pilot.rows.left_out is None)
     own = penalties[numbers.ravel(), :, :k]
     found = [chosen.ridges, chosen.is_bound, own, ~np.isnan(total) & ~is_vague, total, fall, deviation, *others]
@@ -359,8 +355,8 @@ def forecast_curve(pilot: Pilot, ensemble: Ensemble, sizes: FloatArray, chosen: 
 
 
 def _transfer(block: LeftOut, ensemble: Ensemble, gamma_n: FloatArray, sizes: FloatArray) -> tuple[FloatArray, ...]:
-    """At t sizes, from γ n of shape (t, k′, k′): error without readout noise and what that adds, then as in `Curve`
-    from the standard error on.
+    """At t sizes, from γ n of shape (t, k′, k′): the error without readout noise, the error by readout noise, and then
+    the fields of `Curve` from `standard_error` on.
     """
     rows = block.pilot.rows
     k = len(ensemble.ridge)
@@ -369,7 +365,7 @@ def _transfer(block: LeftOut, ensemble: Ensemble, gamma_n: FloatArray, sizes: Fl
     after = gamma_n / sizes[:, None, None]
     ratio = (1 - before) * variance_gain(after)
     unsure = np.zeros(ratio.shape)
-    if rows.left_out is not None:  # several rows count as one, and a group is predicted from the rows of the others
+    if rows.left_out is not None:  # several rows count as one, and a group is predicted from the other groups
         effects = design_effects(block)
         effective = rows.n_samples / effects[:, :k].mean(axis=1)
         limits = np.stack([gamma_n * np.sqrt(outer(effects)), gamma_n])
@@ -378,7 +374,7 @@ def _transfer(block: LeftOut, ensemble: Ensemble, gamma_n: FloatArray, sizes: Fl
         ratio, other = (1 - befores) * variance_gain(afters)
         before = befores[0]
         after = afters[0]
-        unsure = np.abs(block.pairs * (ratio - other)) / RECTANGLE  # the forecast is one of two limits
+        unsure = np.abs(block.pairs * (ratio - other)) / RECTANGLE  # the forecast is one of the two limits
     noise = _readout_noise(block.pilot, ensemble, np.linalg.diagonal(after)[:, :k])
     settled = ensemble.aggregation.settle(_moments(block.pilot, block.penalties, block.pairs * ratio, noise))
     weights, error = settled.weights, settled.expected
@@ -389,7 +385,7 @@ def _transfer(block: LeftOut, ensemble: Ensemble, gamma_n: FloatArray, sizes: Fl
         all_weights = np.column_stack([weights, 1 - weights.sum(axis=1)])
     raised = np.maximum(quadratic(all_weights, 1 / (1 - before)), TINY)
     spread, *shape = spread_of_means(left_out_parts(block, all_weights, ratio), rows.n_units / raised)
-    # What weights gain by chance is as unsure as it is large.
+    # The correction for the fit of weights is added to the standard error as a whole.
     chance = np.subtract(error, settled.least, out=np.zeros(len(error)), where=np.isfinite(error))
     deviation = np.hypot(spread, np.hypot(doubt, chance))
     readout = (weights**2 * noise).sum(axis=1)
@@ -408,7 +404,7 @@ def _moments(pilot: Pilot, penalties: FloatArray, pairs: FloatArray, noise: Floa
     members = pairs[:, :k, :k] + noise[:, :, None] * np.eye(k)
     if pairs.shape[1] == k:
         return MemberMoments(members)
-    penalties, own = np.unique(penalties, axis=0, return_inverse=True)  # those of all targets may be the same
+    penalties, own = np.unique(penalties, axis=0, return_inverse=True)  # many targets may have the same
     behind = [
         independent_samples(fit, p, residual_degrees(fit, p))
         for fit, p in zip(pilot.members[:k], penalties.T, strict=False)
@@ -420,20 +416,21 @@ def _moments(pilot: Pilot, penalties: FloatArray, pairs: FloatArray, noise: Floa
 def design_effects(block: LeftOut) -> FloatArray:
     """How many rows of a group count as one for every member at t penalties, shape (t, k).
 
-    The model: groups are independent draws of one kind, and more data means more groups of the same sizes. The error on
-    a new group splits as for independent rows into a part that stays and a variance that fades with the sample, with
-    ``D γ`` in place of γ, where the design effect (Moulton's factor, from left-out errors e and the hat matrix H)
+    The model: groups are independent draws from one distribution, and more data means more groups of the same sizes. As
+    for independent rows, the error on a new group is the sum of a constant part and a variance that falls with the
+    sample size, with ``D γ`` in place of γ. The design effect (Moulton's factor, from left-out errors e and the hat
+    matrix H)
 
         D = Σ_g e_gᵀ H_gg e_g / Σ_i e_i² H_ii
 
     lies between 1 and the mean size of a row's group; n/D is the effective number of independent rows. Ridges are
     matched by rows.
 
-    D is a statement of first order in γ: variances add up as if no group changed what the others teach. Where γ is
-    not small the error falls less than with D, and in most simulations more than with D = 1. Only these two limits
-    are known. The forecast is the one with D: their middle errs more on five real tables. A rectangular distribution
-    between the limits (JCGM 100:2008, 4.3.7) is 1/√3 of its width away from an end, root mean square, and that is part
-    of the standard error.
+    D is a first-order approximation in γ: variances add up as if each group had no effect on the others. If γ is not
+    small, the error falls less than with D, and in most simulations more than with D = 1. Only these two limits are
+    known. The forecast is the one with D, because the middle of both errs more on five real tables. The root mean
+    square distance of a rectangular distribution between the limits (JCGM 100:2008, 4.3.7) from one end is 1/√3 of its
+    width; it is part of the standard error.
     """
     rows = block.pilot.rows
     effects = np.ones(block.penalties.shape)
@@ -447,9 +444,9 @@ def design_effects(block: LeftOut) -> FloatArray:
 
 
 def doubts(pilot: Pilot, curve: Curve) -> list[SubridgeWarning | None]:
-    """Warnings that errors of an ensemble give cause for, or None: rows that dominate, or whose order matters.
+    """Warnings about rows that dominate, or whose order matters; None where there is nothing to warn of.
 
-    If targets are judged one by one, some of them stand for all, together at the median of all ridges and weights.
+    If targets are judged one by one, some of them are tested together, at the medians of all ridges and weights.
     """
     some = replace(pilot.of(pilot.parts(np.arange(pilot.n_judged), 1)[0]), per_target=False)
     rows = some.rows
@@ -465,7 +462,7 @@ def doubts(pilot: Pilot, curve: Curve) -> list[SubridgeWarning | None]:
     if top > _DOMINANT and np.median(leverages) < 1 - _DOMINANT:
         said.append(
             DominantRowsWarning(
-                f"few rows dominate this pilot: the most influential one has leverage {top:.2f}; look for rare columns "
+                f"few rows dominate this pilot: the most influential row has leverage {top:.2f}; look for rare columns "
                 "and outliers in X"
             )
         )
@@ -476,7 +473,7 @@ def doubts(pilot: Pilot, curve: Curve) -> list[SubridgeWarning | None]:
 
 
 def left_out_parts(block: LeftOut, weights: FloatArray, ratio: FloatArray) -> FloatArray:
-    """What each of G rows, or groups, adds to ``Σ_rr′ w_r w_r′ ratio_rr′ mean_i e_ri·e_r′i``, shape (t, G), mean 0.
+    """Contributions of G rows, or groups, to ``Σ_rr′ w_r w_r′ ratio_rr′ mean_i e_ri·e_r′i``, shape (t, G), mean 0.
 
     Weights have shape (t, k), `ratio` has (t, k, k).
     """
@@ -490,18 +487,18 @@ def left_out_parts(block: LeftOut, weights: FloatArray, ratio: FloatArray) -> Fl
 
 
 def parts_of_units(rows: TrainingRows, own: FloatArray) -> FloatArray:
-    """What each of G rows, or groups, adds to the mean of numbers of the rows, shape (t, n) to (t, G), mean 0.
+    """Contributions of G rows, or groups, to the mean of numbers of the rows, shape (t, n) to (t, G), mean 0.
 
-    Groups differ in size, so that the mean is a ratio of sums over groups, which is linearised (Cochran, Sampling
-    techniques, 1977, section 6.3).
+    Groups differ in size, so the mean is a ratio of sums over groups. It is linearised (Cochran, Sampling techniques,
+    1977, section 6.3).
     """
     return rows.unit_sums(own - own.mean(axis=1, keepdims=True)) * (rows.n_units / rows.n_samples)
 
 
 def _parts_of_batches(rows: MomentRows, block: LeftOut, weights: FloatArray) -> FloatArray:
-    """How far the squared error of every batch lies from its share, relative to the mean error; shape (t, B).
+    """The difference of every batch's squared error from its share, relative to the mean error; shape (t, B).
 
-    It is that of the weighted sum at the pilot's own size, whatever the size that is forecast.
+    The error is that of the weighted sum at the pilot's size, for any size of the forecast.
     """
     plan = block.pilot.plan
     k = plan.n_members
@@ -513,18 +510,18 @@ def _parts_of_batches(rows: MomentRows, block: LeftOut, weights: FloatArray) -> 
 
 
 def spread_of_means(parts: FloatArray, dimensions: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Standard error of means of n parts (t, n) that vary in so many independent dimensions (t,); each of shape (t,).
+    """Standard errors of means of n parts (t, n) with so many independent `dimensions` (t,); each of shape (t,).
 
-    Squared left-out errors of n rows, or groups, vary in ``n (1 - γ)`` dimensions: n - M for least squares, where they
-    have the relative variance 2/(n - M) of a χ² distribution and not 2/n.
+    Squared left-out errors of n rows, or groups, have ``n (1 - γ)`` independent dimensions: n - M for least squares,
+    where their mean has the relative variance 2/(n - M) of a χ² distribution and not 2/n.
 
-    With the standard error come its degrees of freedom and the skewness of the mean. The variance of squared errors is
-    known badly from a small pilot: the degrees of freedom are those of the sample variance (Satterthwaite, 1946),
-    n - 1 for Gaussian parts, and always less than there are dimensions.
+    Also returns the degrees of freedom of the standard error, and the skewness of the mean. A small pilot gives a poor
+    estimate of the variance of squared errors. The degrees of freedom are those of this sample variance (Satterthwaite,
+    1946): n - 1 for Gaussian parts, and always less than the number of dimensions.
     """
     n = parts.shape[1]
     centred = parts - parts.mean(axis=1, keepdims=True)
-    # Times a power of two, so that no power of the largest leaves the floats.
+    # Times a power of two, so that powers of the largest stay in the range of floats.
     centred = np.ldexp(centred, -np.frexp(abs(centred).max(axis=1, keepdims=True))[1])
     squares = centred * centred
     power, third, fourth = (each.mean(axis=1) for each in (squares, squares * centred, squares * squares))
@@ -542,17 +539,17 @@ def log_widths(
     """Logarithms of the factors between an error and its lower and upper bound, each of shape (t,).
 
     Errors are positive and their estimates skewed, hence factors. With s the skewness of the mean of squared errors and
-    v its relative standard error, the logarithm of the mean over v has the quantiles of Student's t after
+    v its relative standard error, the logarithm of the mean, divided by v, has the quantiles of Student's t after
 
         g(t) = t + b t²/3 + b² t³/27 + s/6,     b = s - 3v/2,
 
-    which removes the skewness of a studentised mean (Hall, J. R. Stat. Soc. B 54, 221, 1992), here of its
-    logarithm: that is where 3v/2 comes from. For squared errors s > 3v/2, and the upper bound is farther away: a mean
-    of numbers with heavy tails is more often too small than too large.
+    which removes the skewness of a studentised mean (Hall, J. R. Stat. Soc. B 54, 221, 1992), here of its logarithm,
+    which adds the term 3v/2. For squared errors s > 3v/2, and the upper bound is farther away: a mean of numbers with
+    heavy tails is more often too small than too large.
     """
     relative = standard_error / np.where(error > 0, error, np.inf)
     quantile = student.ppf(0.5 + level / 2, freedom)
     bend = skewness - 1.5 * relative
-    bend = np.where(abs(bend) > 1e-6, bend, 1e-6)  # next to 0 the cubic is a line
+    bend = np.where(abs(bend) > 1e-6, bend, 1e-6)  # close to 0 the cubic is a line
     below, above = (3 / bend * (np.cbrt(1 + bend * (end - skewness / 6)) - 1) for end in (quantile, -quantile))
     return np.maximum(relative * below, 0.0), np.maximum(-relative * above, 0.0)

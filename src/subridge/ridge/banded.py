@@ -10,12 +10,14 @@ ridge λ, weighted labels y and the direction u = √w of the intercept,
 
 All are exact. In terms of weights the penalty of space s is ``λ v_s/g_s``. The eigenvectors Q of a mixture of kernels
 serve all its ridges. One choice of (g, λ) then costs one product of all targets with the matrix W of rows
-``G_tt⁻¹ G_t·``, n² C multiplications; few targets are rotated by Q once, and W Q is cheaper still.
+``G_tt⁻¹ G_t·``, n² C multiplications. If there are few targets, they are rotated by Q once; W Q is then enough, and it
+is cheaper to make.
 
-Eigenvectors, W and sums of squares are made in double precision, products with targets in theirs. The entries of W are
-one for a row itself and weights of other rows, so that rounding by ε adds about ``ε ‖w_i‖ ‖y‖/√n`` to the error of row
-i, and no power of the kernel's condition number. Targets are seen in blocks, and each keeps its best choice so far, so
-that memory does not grow with the number of choices, nor working memory with the number of targets.
+Eigenvectors, W and sums of squares are computed in double precision, products with targets in the precision of the
+targets. Row w_i of W has a one for row i itself and the weights of the other rows. Rounding by ε therefore adds about
+``ε ‖w_i‖ ‖y‖/√n`` to the error of row i, whatever the condition number of the kernel. Targets are processed in blocks,
+and each keeps its best choice so far. So memory does not grow with the number of choices, nor working memory with the
+number of targets.
 """
 
 import warnings
@@ -44,37 +46,37 @@ from subridge.model.errors import BudgetError, counted
 from subridge.ridge.rounding import EPS
 from subridge.ridge.rows import LeftOutSets, SetBatch, TrainingRows
 
-_JUDGES = 10  # parts of the sets, each judged at what the others choose
-_CONCENTRATIONS = (0.1, 1.0)  # of random shares, in turns: few spaces, or many (himalaya's default)
-_PROBES = 200  # random vectors
-_STEPS = 100  # to the strengths of spaces
+_JUDGES = 10  # parts of the sets; the error of each is taken at the choice that the others make
+_CONCENTRATIONS = (0.1, 1.0)  # Dirichlet's, of random shares, in turn: few spaces, or many (himalaya's default)
+_PROBES = 200  # random vectors that estimate a trace
+_STEPS = 100  # updates of the strengths of the spaces
 _PICKED = 5000  # points of k-means
-# Both were chosen with the laws of benchmarks/banded.py.
-_FAR = 0.3  # a distance of shares, in square roots, that is as far as a factor e of the ridge
-_NEAR = 20  # choices that a target sees
-# Ridges are seen in three passes: every fourth, those between, the rest. Once a target's error is below so much of its
-# variance, it sees those of the first pass that are next to its best so far. It sees one of a later pass if a neighbour
-# is its best of the draw, and at most so many times worse than its best of all draws as `_passes` says. Chosen on other
-# laws than that of benchmarks/banded.py, where all ridges give the same R² to four digits.
+# Both were chosen on the data of benchmarks/banded.py.
+_FAR = 0.3  # a distance between square roots of shares that counts as much as a factor e of the ridge
+_NEAR = 20  # choices that are tried for each target
+# Ridges are tried in three passes: every fourth, those between, the rest. In the first pass, a target whose error is
+# below this share of its variance tries only the ridges next to its best so far. In a later pass, it tries a ridge if a
+# neighbour is its best of the draw, with an error of at most a factor from `_passes` times its least error so far.
+# Chosen on other data than those of benchmarks/banded.py, where all ridges give the same R² to four digits.
 _EXPLAINED = 0.98
-_ROTATED = 8  # times n: so many targets are rotated; more are left as they are, and Q goes into W
-_ALIGNED = 8  # targets: products of other numbers take a card twice as long
-_BLOCK = 2**25  # bytes of a block of targets: a larger one makes products no faster on a processor
+_ROTATED = 8  # times n: up to so many targets are rotated by Q; for more of them, W is rotated back
+_ALIGNED = 8  # a multiple of so many targets: products of other sizes take twice as long on a GPU
+_BLOCK = 2**25  # bytes of a block of targets: a larger one makes products no faster on a CPU
 # Matrices n × n of double precision beside the kernels.
-_KEPT = 3  # that stay while targets are seen
-_PASSING = 5.5  # that eigenvectors need before; they leave as much room for a block of targets
+_KEPT = 3  # while targets are processed
+_PASSING = 5.5  # while eigenvectors are computed, before a block of targets uses the same memory
 
-Tick: TypeAlias = Callable[[float], None]  # told the share of a draw that is done
+Tick: TypeAlias = Callable[[float], None]  # takes the share of a draw that is done
 Labels: TypeAlias = Callable[[Array], Array]  # of some targets, shape (n, b), by their numbers
 
 
 def no_tick(share: float) -> None:
-    """Tell nobody."""
+    """Ignore progress."""
 
 
 @dataclass(frozen=True, eq=False)
 class SpaceKernels:
-    """``K_s`` of every space, each of shape (n, n), with what belongs to the rows.
+    """``K_s`` of every space, each of shape (n, n), with the weights and left-out sets of the rows.
 
     `scales` are v_s, shape (S,); a space of constant columns has v_s = 0 and K_s = 0. `roots` are √w, shape (n,).
     """
@@ -87,7 +89,7 @@ class SpaceKernels:
 
     @cached_property
     def batches(self) -> list["RowsOfSets"]:
-        """The rows of the sets of each batch, beside the kernels."""
+        """The rows of the sets of each batch, on the device of the kernels."""
         everything = np.arange(self.roots.shape[0])
         return [
             RowsOfSets(index_on(self.roots, batch.rows), np.array_equal(batch.rows.ravel(), everything))
@@ -96,7 +98,7 @@ class SpaceKernels:
 
 
 class RowsOfSets(NamedTuple):
-    """Rows of sets of equal size, shape (G, m); if they are all rows in order, nothing need be copied."""
+    """Rows of sets of equal size, shape (G, m); all rows in order need no copy."""
 
     rows: Array
     in_order: bool
@@ -164,7 +166,7 @@ def solve(spaces: SpaceKernels, shares: FloatArray, ridge: float, example: Array
     """The fit at one choice alone, in the precision of the example: an inverse is cheaper than eigenvectors."""
     A, u, pull, norm = centred(spaces, shares, 1.0)
     n = A.shape[0]
-    ridge = max(ridge, n**2 * EPS)  # no eigenvalue exceeds n: smaller ridges drown in rounding
+    ridge = max(ridge, n**2 * EPS)  # no eigenvalue exceeds n: smaller ridges are lost in rounding
     A += ridge * eye_like(A, n)
     G = positive_inverse(A)
     del A
@@ -177,17 +179,17 @@ def solve(spaces: SpaceKernels, shares: FloatArray, ridge: float, example: Array
 
 
 def _gram(factors: Array) -> Array:
-    """Factors times their own transposes, which is half the work of other products; shapes (G, m, n) to (G, m, m)."""
+    """Factors times their own transposes, with half the work of a general product; shapes (G, m, n) to (G, m, m)."""
     return factors @ namespace_of(factors).matrix_transpose(factors)
 
 
 class Draw:
-    """The eigenvectors of P K P at shares g, shape (S,), and among them u. Labels are rotated by them first, or not."""
+    """The eigenvectors of P K P at shares g, shape (S,), one of which is u. If `rotated`, labels come in that basis."""
 
     def __init__(self, spaces: SpaceKernels, shares: FloatArray, rotated: bool = False) -> None:
         self.spaces = spaces
         self.rotated = rotated
-        # Other eigenvalues than that of u are not negative, and their mean is about 1.
+        # The eigenvalue of u is -1; the others are not negative, and their mean is about 1.
         mixture, u, pull, norm = centred(spaces, shares, -1.0)
         xp = namespace_of(mixture)
         spectrum, self.basis = xp.linalg.eigh(mixture)
@@ -205,7 +207,7 @@ class Draw:
         blocks = [_gram(rows.of(Q * gain**0.5)) for rows in batches]
         left_out = like(by_set(batches, map(positive_inverse, blocks), Q * gain), example)
         centre = self._level - gain * self._pull
-        if not self.rotated:  # rows of W are as long as those of W Q: rounding is relative to their lengths
+        if not self.rotated:  # rounding is relative to the lengths of rows, and those of W and W Q are equal
             left_out = left_out @ like(Q.T * roots, example)
             centre = Q @ centre * roots
         return Solution(left_out, [like(each, example) for each in blocks], like(centre, example))
@@ -215,9 +217,9 @@ class Draw:
 
 
 def plan_memory(n_spaces: int, targets: Array, memory: int | None = None) -> tuple[int, int]:
-    """Fit a block of targets, shape (n, C), into the memory that may be used, in bytes; None for the usual size.
+    """How many targets, shape (n, C), to process at once, and the bytes that a search takes beside data and results.
 
-    Returns how many targets are seen at once, and the bytes that a search takes beside data and results.
+    `memory` is the number of bytes that may be used; None for a block of the usual size.
     """
     n, C = targets.shape
     size = targets.dtype.itemsize
@@ -225,7 +227,7 @@ def plan_memory(n_spaces: int, targets: Array, memory: int | None = None) -> tup
     matrix = 8 * n * n
     passing = int(_PASSING * matrix)
     fixed = matrix * (n_spaces + _KEPT) + size * n * C * (_ROTATED * n >= C)
-    state = C * (12 * _JUDGES + 64)  # what each target keeps of the search; its block is smaller by so much
+    state = C * (12 * _JUDGES + 64)  # the state of the search, which leaves less for a block
     room = (max(_BLOCK, passing) if memory is None else memory - fixed) - state
     if memory is not None and room < max(column, passing - state):
         raise BudgetError(
@@ -237,10 +239,10 @@ def plan_memory(n_spaces: int, targets: Array, memory: int | None = None) -> tup
 
 
 class BandedSearch:
-    """The best shares and ridge of every target among those seen so far.
+    """The best shares and ridge of every target among those tried so far.
 
-    `targets` are labels as they came, shape (n, C), neither copied nor changed. `loss` is the least total squared error
-    of left-out rows, in weighted units, shape (C,), and `place` where it was found: ``draw * L + number of the ridge``.
+    `targets` are labels as given, shape (n, C), neither copied nor changed. `loss` is the least total squared error of
+    left-out rows, in weighted units, shape (C,), and `place` where it was found: ``draw * L + number of the ridge``.
     `dual`, shape (C, n), and `intercept`, shape (C,), are the fit there. `inside`, shape (C, J), is the error of each
     of J parts of the sets at the choice that has the least error `outside` of that part.
     """
@@ -259,11 +261,11 @@ class BandedSearch:
         self.loss = np.full(C, np.inf)
         self.place = np.full(C, -1)
         self.inside = like(np.full((C, J), np.inf), spaces.roots)
-        self.outside = xp.astype(self.inside, xp.float32)  # over the variation, and compared only
+        self.outside = xp.astype(self.inside, xp.float32)  # relative to the variation; only compared
         self.dual = xp.zeros((C, n), dtype=targets.dtype, device=device_of(targets))
         weights = like(spaces.roots**2, targets)
         self.means = weights @ targets / float(xp.sum(weights))
-        self._shift = self.means * spaces.fit_intercept  # what the intercept takes before all, for accuracy
+        self._shift = self.means * spaces.fit_intercept  # taken from the labels first, for accuracy
         self.intercept = xp.zeros_like(self.means)
         self.variation = np.empty(C)
         self._parts = self.blocks(np.arange(C))
@@ -277,7 +279,7 @@ class BandedSearch:
         return np.split(at, range(self._block, len(at), self._block))
 
     def _labels(self, at: Array, means: Array | None = None) -> Array:
-        """Labels of some targets less their means, or less what the intercept takes before all; shape (n, b)."""
+        """Labels of some targets less given means, or less the shift that goes into the intercept; shape (n, b)."""
         labels = namespace_of(at).take(self.targets, at, axis=1)
         labels -= (self._shift if means is None else means)[at]
         return labels
@@ -289,7 +291,7 @@ class BandedSearch:
         return self._judges @ xp.astype(xp.concat(sums), self._judges.dtype)
 
     def _draw(self, shares: FloatArray) -> tuple[Draw, Labels]:
-        """Eigenvectors, and what gives the labels of some targets, shape (n, b), as their solutions take them."""
+        """Eigenvectors, and a function that gives labels of some targets, shape (n, b), rotated if solutions are."""
         draw = Draw(self.spaces, shares, len(self.loss) <= _ROTATED * int(self.targets.shape[0]))
         if not draw.rotated:
             return draw, self._labels
@@ -299,7 +301,7 @@ class BandedSearch:
         return draw, lambda at: xp.take(turned, at, axis=1)
 
     def try_shares(self, shares: FloatArray, tick: Tick = no_tick) -> None:
-        """See one draw of shares, shape (S,), at the ridges that matter to each target."""
+        """Try one draw of shares, shape (S,), at the ridges that are promising for each target."""
         L = len(self.ridges)
         draw, labels = self._draw(shares)
         here = np.full(len(self.loss), np.inf)
@@ -320,7 +322,7 @@ class BandedSearch:
         self.shares = np.vstack([self.shares, shares])
 
     def search(self, draws: FloatArray, n_promising: int, rng: Generator, tick: Tick = no_tick) -> None:
-        """See given draws, shape (D, S), then promising choices, which take no longer than so many draws."""
+        """Try given draws, shape (D, S), then promising choices that take no longer than `n_promising` draws."""
         for shares in draws:
             self.try_shares(shares, tick)
         if n_promising:
@@ -334,7 +336,7 @@ class BandedSearch:
             tick(n_promising / count)
 
     def search_in_common(self, draws: FloatArray, tick: Tick = no_tick) -> None:
-        """Let all targets see the one choice with the least mean of left-out error over variance."""
+        """Give all targets the one choice with the least mean of left-out error over variance."""
         table = np.zeros((len(draws), len(self.ridges)))
         variation = np.where(self.variation > 0, self.variation, np.inf)
         for place, shares in enumerate(draws):
@@ -350,15 +352,14 @@ class BandedSearch:
         self.try_shares(draws[best[0]])
 
     def try_choice(self, shares: FloatArray, number: int, at: IntArray) -> None:
-        """Let some targets see one choice: shares, shape (S,), and the number of a ridge."""
-        solution = solve(self.spaces, shares, float(self.ridges[number]), self.targets)
-        self._see(solution, at, self._labels, number)
+        """Try one choice for some targets: shares, shape (S,), and the number of a ridge."""
+        self._see(solve(self.spaces, shares, float(self.ridges[number]), self.targets), at, self._labels, number)
         self.shares = np.vstack([self.shares, shares])
 
     def _see(self, solution: Solution, at: IntArray, labels: Labels, number: int) -> FloatArray:
-        """Errors of some targets at the next shares and one ridge, shape (b,), and what they keep of the choice.
+        """Errors of some targets at the next shares and one ridge, shape (b,); each target keeps its best choice.
 
-        The host waits for a card once, when all blocks are on their way.
+        The host waits for a GPU once, after it has queued all blocks.
         """
         blocks = [self._see_block(solution, part, labels) for part in self.blocks(at)]
         losses = to_numpy(namespace_of(self.targets).concat(blocks))
@@ -380,13 +381,13 @@ class BandedSearch:
         self.inside[where] = xp.where(others < outside, parts, self.inside[where])
         self.outside[where] = xp.where(others < outside, others, outside)
         better = sums < least
-        # In NumPy the rest is for those that are better; to find them on a card, the host would have to wait.
+        # NumPy goes on with the better ones only; to find these on a GPU, the host would have to wait.
         some = np.flatnonzero(better) if is_numpy(sums) else slice(0, len(at))
         better = better[some]
         where = where[some]
         centres = self._shift[where] + (solution.centre @ labels)[some]
         self.intercept[where] = xp.where(better, centres, self.intercept[where])
-        del labels  # from here on, too, no more than four tables of a block are held
+        del labels  # so that no more than four tables of a block are ever held
         dual = by_set(self.spaces.batches, solution.blocks, errors[:, some]).T
         del errors
         self.dual[where] = xp.where(better[:, None], dual, self.dual[where])
@@ -396,8 +397,8 @@ class BandedSearch:
         """``T_rs = tr(G K_r G K_s)``, by random vectors, and ``q_s = yᵀ G K_s G y`` of targets y of variance one.
 
         The last K is the identity, for noise. If the covariance of y is ``Σ_s a_s K_s``, the expectation of q is T a. G
-        is that of equal shares, with as much signal as noise. Only spaces that vary are here. Shapes (S + 1, S + 1) and
-        (C, S + 1).
+        is that of equal shares, with as much signal as noise. Spaces of constant columns are left out. Shapes
+        (S + 1, S + 1) and (C, S + 1).
         """
         spaces = self.spaces
         n = spaces.roots.shape[0]
@@ -406,7 +407,7 @@ class BandedSearch:
         draw = Draw(spaces, alive / alive.sum())
         root: Array = draw.basis / (draw.spectrum + 1.0) ** 0.5  # G = R Rᵀ
         kernels = list(compress(spaces.kernels, alive))
-        # By a root that does not depend on the signs of eigenvectors, which differ between libraries.
+        # This root does not depend on the signs of eigenvectors, which differ between libraries.
         inner = root @ (draw.basis.T @ like(rng.standard_normal((n, _PROBES)), root))
         turned = [xp.reshape(root.T @ each, (-1,)) for each in (*(K @ inner for K in kernels), inner)]
         forms = []
@@ -431,7 +432,7 @@ class BandedSearch:
 
 
 def _passes(L: int) -> list[tuple[int, float, range]]:
-    """Steps between ridges, how close to its best a target must be, and the numbers of the ridges of every pass.
+    """Of every pass: the step between ridges, how close to its best error a target must be, and numbers of the ridges.
 
     >>> [list(numbers) for _, _, numbers in _passes(9)], [list(numbers) for _, _, numbers in _passes(4)]
     ([[8, 4, 0], [6, 2], [7, 5, 3, 1]], [[3, 2, 1, 0]])
@@ -447,7 +448,7 @@ def _passes(L: int) -> list[tuple[int, float, range]]:
 def first_draws(count: int, alive: BoolArray, rng: Generator) -> FloatArray:
     """Equal shares, then each space alone, then random shares; shape (count, S).
 
-    Random shares are Dirichlet's at several concentrations in turns; only spaces that are alive have some.
+    Random shares have Dirichlet distributions of several concentrations in turn. Spaces that are not alive have none.
     """
     gammas = rng.standard_gamma(np.resize(_CONCENTRATIONS, (count, 1)) * alive)
     random = gammas / gammas.sum(axis=1, keepdims=True)
@@ -455,11 +456,12 @@ def first_draws(count: int, alive: BoolArray, rng: Generator) -> FloatArray:
 
 
 def needed_shares(search: BandedSearch, least: int, rng: Generator) -> tuple[FloatArray, FloatArray]:
-    """Square roots of the shares that targets need, shape (C or more, S'), and how much each target counts.
+    """Square roots of the shares that targets need, shape (C or more, S'), and the weight of each target.
 
-    The strengths a of the spaces in a target give its best shares, ``a/Σ a``. A target counts by (Σ a)², since what few
-    data explain grows like that. Few targets are repeated in turns, until they are `least`, with the errors of their
-    forms, whose covariance is about T/2 if G makes labels of variance one white. Only the S' spaces that vary are here.
+    The strengths a of the spaces in a target give its best shares, ``a/Σ a``. Its weight is (Σ a)², because the share
+    of variance that few data explain grows like that. Fewer than `least` targets are repeated in turn, with random
+    errors of their forms, whose covariance is about T/2 if G makes labels of variance one white. The S' spaces are
+    those that vary.
     """
     traces, forms = search.forms(rng)
     errors = rng.multivariate_normal(np.zeros(len(traces)), traces / 2, max(0, least - len(forms)), method="eigh")
@@ -475,12 +477,12 @@ def needed_shares(search: BandedSearch, least: int, rng: Generator) -> tuple[Flo
 def _centres(points: FloatArray, weights: FloatArray, count: int, rng: Generator) -> FloatArray:
     """Centres of weighted points by k-means, shape (count, ...)."""
     picked = points[rng.choice(len(points), max(_PICKED, 2 * count), p=weights / weights.sum())]
-    with warnings.catch_warnings(action="ignore", category=UserWarning):  # of a centre without points, which stays
+    with warnings.catch_warnings(action="ignore", category=UserWarning):  # a centre without points stays where it is
         return np.asarray(kmeans2(picked, count, minit="points", rng=rng)[0])
 
 
 def _shares_of(roots: FloatArray, search: BandedSearch) -> FloatArray:
-    """Shares of all spaces from square roots of those that vary, the same despite rounding."""
+    """Shares of all spaces from square roots of those that vary, rounded so that they do not depend on the machine."""
     found = np.zeros((len(roots), len(search.scales)))
     found[:, search.scales > 0] = np.round(roots**2, 6)
     return np.asarray(found / found.sum(axis=1, keepdims=True))
@@ -492,10 +494,10 @@ def promising_draws(search: BandedSearch, count: int, rng: Generator) -> FloatAr
 
 
 def promising_choices(search: BandedSearch, count: int, rng: Generator) -> tuple[FloatArray, IntArray, BoolArray]:
-    """Choices near those that targets need: shares, shape (count, S), numbers of ridges, and the targets that see each.
+    """Choices near those that targets need: shares, shape (count, S), numbers of ridges, and which targets try each.
 
-    Centres by k-means of needed shares and of the ridges that were best so far. Each target sees those next to its own
-    needs; the last shape is (count, C).
+    They are centres by k-means of needed shares and of the best ridges so far. Each target tries those nearest to its
+    own needs; the last shape is (count, C).
     """
     shares, weights = needed_shares(search, count, rng)
     C = len(search.loss)
@@ -512,14 +514,15 @@ def promising_choices(search: BandedSearch, count: int, rng: Generator) -> tuple
     return _shares_of(centres[:, :-1], search), numbers, seen
 
 
-# -- what each space explains ----------------------------------------------------------------------
+# -- the variance that each space explains ---------------------------------------------------------
 
 
 def left_out_r2(spaces: SpaceKernels, shares: FloatArray, ridge: float, dual: Array) -> FloatArray:
     """Share of the variance of left-out rows that each space explains at one choice, shape (b, S).
 
-    The product measure ``Σ f_s (2 y - f)/Σ y²`` of outputs f = Σ f_s for centred labels y, by models trained without
-    each set t: their dual coefficients are ``α - G_·t e_t``, and f = y - e. Labels follow from `dual`, shape (b, n).
+    This is the product measure ``Σ f_s (2 y - f)/Σ y²`` of outputs f = Σ f_s for centred labels y. The outputs for a
+    set t are those of a model trained without it, whose dual coefficients are ``α - G_·t e_t``: f = y - e. Labels
+    follow from `dual`, shape (b, n).
     """
     xp = namespace_of(dual)
     u = spaces.roots
@@ -534,7 +537,6 @@ def left_out_r2(spaces: SpaceKernels, shares: FloatArray, ridge: float, dual: Ar
         own = rows.of(errors)
         pulls = block @ rows.of(W)  # G_t·, (G, m, n)
         for s, (share, K) in enumerate(zip(shares.tolist(), spaces.kernels, strict=True)):
-            crossed = rows.of(K) @ xp.matrix_transpose(pulls)
-            output = rows.of(outputs[s]) - share * (crossed @ own)
+            output = rows.of(outputs[s]) - share * (rows.of(K) @ xp.matrix_transpose(pulls) @ own)
             explained[:, s] += to_numpy(xp.sum(output * (rows.of(labels) + own), axis=(0, 1)))
     return explained / np.maximum(to_numpy(xp.sum(labels * labels, axis=0)), 1e-300)[:, None]

@@ -1,8 +1,8 @@
-"""Which ensemble: one ridge on all features, or members that see parts of them, whichever left-out errors ask for.
+"""Choose between one ridge on all features and ensembles of members that see parts of them, by left-out errors.
 
-`offers` lists what may be taken, in families of the same kind with more and more members. `choose_ensemble` gives each
-its ridge and weights by exact left-out errors and takes the first, one ridge, unless another is surely better. The
-estimators and `advise` both choose so.
+`offers` lists the candidates, in families of the same kind with more and more members. `choose_ensemble` gives each its
+ridge and weights by exact left-out errors. It takes the first, one ridge, unless another is surely better. The
+estimators and `advise` both choose in this way.
 """
 
 import time
@@ -37,9 +37,9 @@ def offers(
 ) -> Iterator[list[Offer]]:
     """One ridge on all features, then every kind of subsets for every k that leaves each member a feature that varies.
 
-    `varying` says which features do, shape (M,). If some are constant, the strategy draws from those that vary, and the
-    others are dealt out to the members in turn: in a larger sample they may vary. The first overlapping subsets are the
-    same for every k.
+    `varying`, shape (M,), is true for features that vary. The strategy draws from these only. Constant features are
+    dealt out to the members in turn: in a larger sample they may vary. Overlapping subsets of fewer members are the
+    first of those of more members.
 
     >>> [each.name for family in offers(np.ones(6, dtype=bool), [2, 8], [0.0, 0.75]) for each in family]
     ['one ridge', '2 equal', '2 heterogeneous (0.75)', '2 overlapping (0.5 each)']
@@ -79,9 +79,9 @@ class Trial:
     error : float
         Squared error of left-out rows.
     gain, standard_error : float
-        By how much that is less than the first candidate's, and its standard error, row by row.
+        By how much that is less than the first candidate's, and the standard error of this difference, row by row.
     seconds : float
-        To factorise and judge it.
+        Time to factorise and judge it.
     offer : Offer
         Its subsets.
     ensemble : Ensemble
@@ -105,7 +105,7 @@ class Trial:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Choice(Shown):
-    """The candidates that were tried, and which of them was taken; ``print`` and notebooks show them as a table.
+    """The candidates that were tried, and the one that was taken; ``print`` and notebooks show them as a table.
 
     Attributes
     ----------
@@ -117,11 +117,11 @@ class Choice(Shown):
 
     trials: tuple[Trial, ...]
     taken: int
-    kept: dict[int, Candidate] = field(repr=False, default_factory=dict)  # what may be taken if a row is left out
+    kept: dict[int, Candidate] = field(repr=False, default_factory=dict)  # that may be taken if a row is left out
 
     @property
     def name(self) -> str:
-        """What was taken."""
+        """The name of the candidate that was taken."""
         return self.trials[self.taken].name
 
     def _shown(self) -> dict[str, str]:
@@ -152,7 +152,7 @@ class Choice(Shown):
 
 
 def affordable(aggregations: Sequence[Aggregation], n_samples: int) -> list[Aggregation]:
-    """The aggregations, without those that fit weights if samples are too few; with a warning if none is left."""
+    """The aggregations that so many samples are enough for; the mean, with a warning, if there is none."""
     found = [each for each in aggregations if not each.fits_weights or n_samples >= _LEAST_SAMPLES]
     if not found:
         warnings.warn(
@@ -177,11 +177,11 @@ def choose_ensemble(
 ) -> Choice:
     """Give every candidate its ridges and weights, and take one.
 
-    The first offer is the reference: one ridge, whose ridge is searched on the whole path. Scaling its output is one
-    choice, for which fewer standard errors are needed than for one of many ensembles. Ensembles of more members of a
-    kind are tried as long as fewer of them lower the left-out error by a thousandth, and with ridges of at least that
-    of the reference: smaller ones look good by accident where columns are rare. `fixed` ridges, shape () or (k,), leave
-    nothing to search. `noise_of` draws the readout noise of k members.
+    The first offer is the reference: one ridge, whose ridge is searched on the whole path. To scale its output is a
+    single choice, which needs fewer standard errors than the choice of one of many ensembles. More members of a kind
+    are tried as long as fewer of them lower the left-out error by a thousandth. Ensembles are offered ridges of at
+    least that of the reference: smaller ones look good by accident where columns are rare. `fixed` ridges, shape () or
+    (k,), replace the search. `noise_of` draws the readout noise of k members.
     """
     if scope == "member" and scored(aggregations[0], scoring, rows) is not aggregations[0]:
         raise ParameterError(
@@ -219,10 +219,19 @@ def choose_ensemble(
             reference = reference or found[:1]
             lapse = (time.perf_counter() - started) / len(found)
             for each in found:
-                gain, noise_of_gain = paired(each.squares[None, :], reference[0].squares[None, :], rows)
-                gains = float(gain[0]), float(noise_of_gain[0])
+                gain, noise_of_gain = (
+                    value.item() for value in paired(each.squares[None, :], reference[0].squares[None, :], rows)
+                )
                 trial = Trial(
-                    each.name, each.error, *gains, lapse, each.offer, each.ensemble, each.weights, each.needed
+                    each.name,
+                    each.error,
+                    gain,
+                    noise_of_gain,
+                    lapse,
+                    each.offer,
+                    each.ensemble,
+                    each.weights,
+                    each.needed,
                 )
                 if each is reference[0] or trial.gain > (trial.needed - 1) * trial.standard_error:
                     kept[len(trials)] = each
@@ -238,7 +247,7 @@ def choose_ensemble(
 def _members(
     rows: TrainingRows, offer: Offer, path: FloatArray, noise: Array | None, known: dict[bytes, MemberPath]
 ) -> Sequence[MemberPath]:
-    """The members of an offer along a path; those that the last one had too are `known`, unless noise differs."""
+    """The members of an offer along a path; those `known` from the last offer are used again if there is no noise."""
     plan, sets = offer.plan, offer.row_sets
     if noise is not None:
         return member_paths(rows, plan, path, noise, sets)

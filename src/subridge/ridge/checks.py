@@ -1,7 +1,7 @@
-"""Warnings about training rows: scales, copies, order in time, groups that are too large, single heavy rows.
+"""Warnings about training rows: scales, copies, order in time, groups that are too large, single influential rows.
 
-A check is a function that returns a warning, or None. The limits are chosen so that clean data rarely meet them; the
-rate of false alarms is measured in ``benchmarks/false_alarms.py``.
+A check is a function that returns a warning, or None. The limits are chosen so that clean data rarely exceed them;
+``benchmarks/false_alarms.py`` measures the rate of false alarms.
 """
 
 import warnings
@@ -29,10 +29,10 @@ from subridge.ridge.rows import TrainingRows
 
 _WIDE_SCALES = 1e3  # ratio of standard deviations above which one penalty cannot suit all columns
 _SMALLEST = 1e-150  # of a sum of squares; its own square is still a float
-_RARE = 5  # rows in which a column must vary to carry information
-_LEAST_ROWS = 30
+_RARE = 5  # rows in which a column must vary to be of use
+_LEAST_ROWS = 30  # for most checks
 _PROJECTIONS = 8  # rows that agree in so many random directions are the same
-_COLUMNS = 256  # that are looked at: rows that agree in so many are copies, or nearly
+_COLUMNS = 256  # that are compared: rows that agree in so many are copies, or nearly
 _SAME = 1e-4  # distance of copies, in standard deviations
 _COPIES = 0.05  # share of rows with a copy above which the user is warned
 _CONTINUOUS = 3  # columns that must take many values, or equal rows are no surprise
@@ -40,20 +40,21 @@ _HEAVY, _HEAVY_SQUARE = 0.1, 30.0  # share of a sum of squares in one row; squar
 _CORRELATION, _SIGNIFICANCE = 0.1, 4.0  # of neighbours' errors; in standard errors
 
 
-def warn_of_rows(rows: TrainingRows, names: Sequence[str] | None = None, stacklevel: int = 2) -> None:
+def warn_of_rows(rows: TrainingRows, names: Sequence[str] | None, stacklevel: int) -> None:
     """Give the warnings of all checks of these rows, whose columns may have names; refuse numbers out of range."""
     refuse_out_of_range(rows)
-    found = (unequal_scales(rows.column_squares, names), repeated_rows(rows), large_group(rows), heavy_rows(rows))
-    warn_once(found, stacklevel + 1)
+    warn_once(
+        (unequal_scales(rows.column_squares, names), repeated_rows(rows), large_group(rows), heavy_rows(rows)),
+        stacklevel + 1,
+    )
 
 
 def refuse_out_of_range(rows: TrainingRows) -> None:
     """Refuse numbers so large or so small that their squares leave the range of floats."""
     squares = rows.column_squares
     with np.errstate(over="ignore"):
-        sizes = {"X": squares.sum() * rows.n_samples, "y": float((rows.targets * rows.targets).sum())}
-    for name, size in sizes.items():
-        refuse_large(name, size)
+        refuse_large("X", squares.sum() * rows.n_samples)
+        refuse_large("y", float((rows.targets * rows.targets).sum()))
     if not squares.any() and not is_sparse(rows.features) and 0 < float(abs(rows.features).max()) < _SMALLEST:
         raise DataError("X holds numbers so small that their squares vanish; multiply X by a constant")
 
@@ -65,7 +66,7 @@ def warn_once(found: Iterable[SubridgeWarning | None], stacklevel: int = 2) -> N
 
 
 def unequal_scales(squares: FloatArray, names: Sequence[str] | None = None) -> SubridgeWarning | None:
-    """Columns whose standard deviations differ by more than 10³, from their mean squares (M,), 0 for constant ones."""
+    """Columns whose standard deviations differ by a factor above 10³; `squares`, (M,), are variances, 0 if constant."""
     large = int(squares.argmax())
     small = int(np.where(squares > 0, squares, np.inf).argmin())
     ratio = squares[large] ** 0.5 / squares[small] ** 0.5 if squares.any() else 1.0
@@ -80,7 +81,7 @@ def unequal_scales(squares: FloatArray, names: Sequence[str] | None = None) -> S
 
 
 def repeated_rows(rows: TrainingRows) -> SubridgeWarning | None:
-    """Rows that are copies, or nearly, of rows that are not left out together with them."""
+    """Rows that are copies, or nearly, of rows that are not left out with them."""
     n = rows.n_samples
     if n < _LEAST_ROWS or is_sparse(rows.features):
         return None
@@ -116,32 +117,37 @@ def large_group(rows: TrainingRows) -> SubridgeWarning | None:
     if sets is None or not sets.is_partition or 2 * sets.largest <= rows.n_samples:
         return None
     return LargeGroupWarning(
-        f"one group holds {sets.largest} of {counted(rows.n_samples, 'row')}; without it little is left to train on, "
-        "and its left-out errors say little about the fit on all rows; split that group, or gather more of the others"
+        f"one group holds {sets.largest} of {counted(rows.n_samples, 'row')}; without it few rows are left to train "
+        "on, and its left-out errors say little about the fit on all rows; split it, or gather more of the others"
     )
 
 
 def heavy_rows(rows: TrainingRows) -> SubridgeWarning | None:
-    """A single row that carries much of the variance of X, or of y."""
+    """A single row that makes up much of the variance of X, or of y."""
     if rows.n_samples < _LEAST_ROWS or is_sparse(rows.features):
         return None
     features = rows.features  # NumPy reads them in the order in which they lie in memory
     of_rows = np.einsum("mi,mi->i", features, features) if is_numpy(features) else to_numpy((features**2).sum(axis=0))
     for name, squares in (("X", of_rows), ("y", to_numpy((rows.centred_targets[0] ** 2).sum(axis=0)))):
-        share = squares.max() / max(squares.sum(), 1e-300)
-        if share > max(_HEAVY, _HEAVY_SQUARE / len(squares)):
+        if is_heavy(squares):
+            share = squares.max() / squares.sum()
             return HeavyTailWarning(
-                f"row {squares.argmax()} alone carries {share:.0%} of the variance of {name}, so left-out errors "
-                f"depend on it; look at that row, or transform {name} (for example by its logarithm)"
+                f"row {squares.argmax()} alone makes up {share:.0%} of the variance of {name}, so left-out errors "
+                f"depend on it; check that row, or transform {name} (for example take its logarithm)"
             )
     return None
 
 
-def correlated_rows(errors: Array, rows: TrainingRows) -> SubridgeWarning | None:
-    """Left-out errors, shape (C, n), that are alike for neighbours in the order of the rows.
+def is_heavy(squares: FloatArray) -> bool:
+    """Whether a single one of some squares makes up much of their sum."""
+    return bool(squares.max() > max(_HEAVY, _HEAVY_SQUARE / len(squares)) * squares.sum())
 
-    Neighbours are the nearest rows that were not left out together. Rows that are sorted by their labels are passed
-    over: their order is not that of time.
+
+def correlated_rows(errors: Array, rows: TrainingRows) -> SubridgeWarning | None:
+    """Left-out errors, shape (C, n), that are correlated between neighbours in the order of the rows.
+
+    Neighbours are the nearest rows that were not left out together. Rows that are sorted by their labels are not
+    checked: their order is not that of time.
     """
     sets = rows.left_out
     targets = to_numpy(rows.targets)
@@ -155,7 +161,7 @@ def correlated_rows(errors: Array, rows: TrainingRows) -> SubridgeWarning | None
     e = to_numpy(errors * rows.root_weights)
     e = e - e.mean(axis=1, keepdims=True)
     scales = np.sqrt((e**2).mean(axis=1, keepdims=True))
-    e = e / np.where(scales > 0, scales, 1.0)  # targets without errors count nothing
+    e = e / np.where(scales > 0, scales, 1.0)  # targets without errors do not count
     products = (e[:, :-lag] * e[:, lag:])[:, apart].sum(axis=0) / max(np.count_nonzero(scales), 1)
     correlation = products.mean()
     error = max(products.std(), 1.0) / len(products) ** 0.5
@@ -169,7 +175,7 @@ def correlated_rows(errors: Array, rows: TrainingRows) -> SubridgeWarning | None
 
 
 def rare_columns(rows: TrainingRows) -> SubridgeWarning | None:
-    """Columns that take their usual value in all but a few rows, of which a larger sample will have others."""
+    """Columns that take their usual value in all but a few rows, so that a larger sample changes them much."""
     if is_sparse(rows.features):
         varying = np.diff(csc_array(rows.features.tocsc()).indptr)
     else:

@@ -1,11 +1,11 @@
-"""Choose ridges by the exact left-out error of what the user will use: the aggregate.
+"""Choose ridges by the exact left-out error of the aggregate, which is what the user will use.
 
-A path offers every member the same L ridges, and a choice is a place on that path for each member. What the minimum is
-taken over is the `scope`: "ensemble" sums the error of the aggregate over everything and chooses one common ridge;
-"member" keeps a member axis and chooses for each member by its own squared error; "joint" chooses one ridge per member
-by the error of the aggregate, coordinate by coordinate. Of equal losses the largest ridge is taken.
+A path offers every member the same L ridges, and a choice is a place on that path for each member. The `scope` says
+which error is minimised: "ensemble" chooses one common ridge by the error of the aggregate; "member" chooses for each
+member by its own squared error; "joint" chooses one ridge per member by the error of the aggregate, one member at a
+time. Of equal losses the largest ridge is taken.
 
-The default path goes on if its best ridge is at an end and the error still falls there.
+The default path is extended if its best ridge is at an end and the error still falls there.
 """
 
 from collections.abc import Callable, Generator, Sequence
@@ -29,21 +29,21 @@ from subridge.ridge.member import IN_CACHE, MemberPath, member_paths
 from subridge.ridge.moments import MomentRows
 from subridge.ridge.rows import TrainingRows
 
-# Half-decade steps around the mean square of a feature, the paper's s: 1e-3 s is ridgeless for all purposes, and λ*
-# grows like the noise-to-signal ratio over the subset fraction, hence more room above than below.
+# Half-decade steps around the mean square of a feature, the paper's s. 1e-3 s is practically ridgeless. The best ridge
+# λ* grows like the noise-to-signal ratio over the subset fraction, so the path goes further up than down.
 _LEAST, _MOST = -6, 10  # in half decades
 _RIDGELESS = 1e-3  # a penalty this small beside n s leaves a direction of variance s alone
 _REMOVING = 1e3  # one this large leaves nothing of it
 _DEEPEST = 60  # half decades below the mean square; the rounding of a float ends there
-_LARGEST = 1e100  # of a ridge; its square must be a number
+_LARGEST = 1e100  # ridge; its square must be finite
 _EXTENSIONS = (4, 8, 16)  # half decades that a path is extended by, one try after the other
 _PROBES = np.array([1e-12, 1e-9, 1e-6, 1e-3])  # of the smallest ridge: tried if the largest is best
 MATERIAL, _VANISHING = 1e-3, 1e-9  # a smaller share of the error, or of the labels' variance, does not count
-_LITTLE = 1.1  # ratio of the error at the largest ridge and the least error
+_LITTLE = 1.1  # ratio of the error at the largest ridge to the least error, below which little was learnt
 _MOST_SWEEPS = 20  # of the joint choice; three or four suffice, so this only stops a cycle of rounding errors
-# Standard errors by which others must be better, chosen on development tables (decision 0026): an ensemble than one
-# ridge; a scaled output than the plain one, or joint ridges than a common one; ridges below the plain path than those
-# on it.
+# How many standard errors better a choice must be to replace a simpler one, from development tables (decision 0026): an
+# ensemble to replace one ridge; a scaled output the plain one, or joint ridges a common one; ridges below the plain
+# path those on it.
 SURE, SURE_OF_SCALE, _SURE_BELOW = 2.75, 1.25, 3.0
 _CAUTION = 2.0  # standard deviations that are added to errors of left-out sets (decision 0026)
 
@@ -57,9 +57,9 @@ Found = TypeVar("Found")
 def default_ridges(column_squares: ArrayLike, n_samples: int = 1, subset_size: int = 1) -> FloatArray:
     """Ridges for features of given mean squares (centred), ascending by half decades; shape (L,).
 
-    They reach from 1e-3 to 1e5 times the mean of the mean squares. If a feature is so much smaller than the others that
-    these would all but remove it, they reach further down: to a penalty ``λ N`` of a thousandth of that feature's n s.
-    If there are many samples for each feature they reach further up: to a penalty of a thousand times n s.
+    They go from 1e-3 to 1e5 times the mean of the mean squares. If a feature is so small that all of these would almost
+    remove it, they go further down: to a penalty ``λ N`` of a thousandth of that feature's n s. If there are many
+    samples for each feature, they go further up: to a penalty of a thousand times n s.
 
     Parameters
     ----------
@@ -101,13 +101,15 @@ def trainable(name: str, ridges: ArrayLike) -> FloatArray:
     if (array < 0).any():
         raise RidgeError(f"{name} must be at least 0 to train, got {array.min():g}")
     if (array > _LARGEST).any():
-        raise RidgeError(f"{name} must be at most {_LARGEST:g} to train, got {array.max():g}; what is left is the mean")
+        raise RidgeError(
+            f"{name} must be at most {_LARGEST:g} to train, got {array.max():g}, which leaves only the mean of y"
+        )
     return array
 
 
 @dataclass(frozen=True)
 class Outcome(Generic[Found]):
-    """What was found on a path: the error of its best ridge, the end at which that stands, and whether it falls there.
+    """The result of a search on a path: its least error, the end of the best ridge, and whether the error falls there.
 
     If the error does not fall at an end, that end is as good as any ridge beyond it: none at all, or an infinite one.
     """
@@ -128,11 +130,12 @@ def outcome_of(
     spread: float,
     loss_at: Callable[[IntArray], Loss | FloatArray],
 ) -> Outcome[Found]:
-    """Judge chosen places on a path by a step inwards of those at an end: does it cost a material share of the error?
+    """Find whether chosen places are at an end of a path, and whether the error still falls there.
 
-    If the largest ridge is hardly worse than the best, little was learnt, and that end is named. `loss_at` gives the
-    loss of any places. A share of wrong classes goes up and down by single samples, so what decides among equal shares
-    must be worse too. `spread` is the variance of the labels.
+    It falls if one step inwards raises it by a material share. If the largest ridge is hardly worse than the best,
+    little was learnt, and the upper end is reported. `loss_at` gives the loss of any places, and what decides between
+    equal losses. A share of wrong classes varies by single samples, so the latter must rise too. `spread` is the
+    variance of the labels.
     """
     indices = np.asarray(places)
     last = n_ridges - 1
@@ -143,7 +146,7 @@ def outcome_of(
         is_there = indices == place
         if is_there.any():
             rise = loss_at(indices + step * is_there) - here
-            # A thousandth larger, and by more than rounding beside the labels' variance.
+            # A thousandth larger, and by more than rounding errors relative to the labels' variance.
             worse = rise > np.maximum(MATERIAL * abs(here), _VANISHING * spread)
             falling = bool(worse[0] and (worse[1] or here[1] == rise[1] == 0))
             if falling or outcome.end is None:
@@ -158,8 +161,8 @@ def extended_searches(
 ) -> list[tuple[FloatArray, Outcome[Found]]]:
     """Evaluate a path by half decades, and longer ones while the best ridge is at an end and the error falls there.
 
-    Several targets need not go equally far: `evaluate` gives the outcomes of a path for some of them, by number.
-    Returns the last path of each, and its outcome.
+    Each of `count` targets may need another path: `evaluate` gives the outcomes of a path for some of them, by number.
+    Returns the last path of each target, and its outcome.
     """
     searches: list[_Search[Found]] = [_paths(path) for _ in range(count)]
     found: dict[int, tuple[FloatArray, Outcome[Found]]] = {}
@@ -176,10 +179,10 @@ def extended_searches(
 
 
 def _paths(path: FloatArray) -> _Search[Found]:
-    """The paths of a search, which is told the outcome of each; the last path and its outcome.
+    """Yield the paths of a search, receive the outcome of each, and return the last path and its outcome.
 
-    If the largest ridge is about the best, little was learnt. What there is to learn may lie in a direction whose
-    variance is far below that of any column, so a few ridges far below the path are tried as well.
+    If the largest ridge is about the best, little was learnt. The signal may lie in a direction whose variance is far
+    below that of any column, so a few ridges far below the path are tried as well.
     """
     outcome = yield path
     if outcome.end == "upper":
@@ -201,7 +204,7 @@ def _paths(path: FloatArray) -> _Search[Found]:
 
 
 def ridge_at_end(path: FloatArray, end: End | None, is_falling: bool) -> RidgePathWarning | None:
-    """The best of the ridges is the first or the last, and one beyond may err less; None if that is not so."""
+    """A warning if the best of the ridges is the first or the last, and one beyond may err less; else None."""
     if end is None or not is_falling or (end == "lower" and path[0] == 0):
         return None
     which, beyond, place = ("smallest", "smaller", 0) if end == "lower" else ("largest", "larger", -1)
@@ -215,7 +218,7 @@ def ridge_at_end(path: FloatArray, end: End | None, is_falling: bool) -> RidgePa
 
 
 def last_minimum(losses: FloatArray, ties: FloatArray) -> IntArray:
-    """The place of each least loss, (L, b) to (b,), the last of equal ones: of equal losses the largest ridge is taken.
+    """The place of each least loss, (L, b) to (b,): of equal losses that with the least tie, of equal ties the last.
 
     >>> last_minimum(np.array([[2.0], [1.0], [1.0], [1.0]]), np.array([[0.0], [0.0], [0.0], [5.0]]))
     array([2])
@@ -225,7 +228,7 @@ def last_minimum(losses: FloatArray, ties: FloatArray) -> IntArray:
 
 
 class Judged(NamedTuple):
-    """Losses and what decides between equal ones, each of shape (b,), and fitted weights, (b, k) or (b, C, k)."""
+    """Losses, and ties that decide between equal losses, each of shape (b,); fitted weights, (b, k) or (b, C, k)."""
 
     loss: FloatArray
     tie: FloatArray
@@ -235,11 +238,12 @@ class Judged(NamedTuple):
 class Losses:
     """Left-out losses of an aggregate at any places of its members on their paths, each computed once.
 
-    Places have shape (b, k). Here b is one. `judge.PairLosses` has one entry for each row that is left out as well, so
-    that every choice can be made again without that row, `targets.TargetLosses` one for each target; `numbers` are
-    those of the entries that are asked for. Of several trials, places have shape (t b, k), and so many errors are held
-    `at_once`. Ridges before the place `first` are not offered, which is chosen by the losses `above`, if there are
-    such; `floors` has it for each entry. A criterion that `is_cautious` mistrusts members with few degrees of freedom.
+    Places have shape (b, k), for b entries. Here b is one. `judge.PairLosses` has one entry for each row that is left
+    out as well, so that every choice can be made again without that row; `targets.TargetLosses` has one for each
+    target. `numbers` are the entries in use. For t trials at once places have shape (t b, k); `at_once` limits the
+    errors that are held. Ridges before the place `first` are not offered; `floors` has that place for each entry.
+    `above` are the losses by which it was chosen, if any. A criterion that `is_cautious` penalises members with few
+    degrees of freedom.
     """
 
     is_cautious: ClassVar[bool] = True
@@ -265,16 +269,16 @@ class Losses:
         self._known: dict[bytes, Judged] = {}
 
     def errors(self, places: IntArray) -> Array:
-        """Left-out errors of every member at its place, shape (t b, k, C, n)."""
+        """Left-out errors of all members, each at its place, shape (t b, k, C, n)."""
         found = self.members(places)
         return namespace_of(found[0]).stack(found, axis=1)
 
     def members(self, places: IntArray) -> list[Array]:
-        """The same of one member after the other, shape (t b, C, n) each."""
+        """The same as a list over members, shape (t b, C, n) each."""
         return [path.errors(own) for path, own in zip(self.paths, places.T, strict=True)]
 
     def among(self, **changed: Any) -> Self:
-        """The same of other `paths`, with another `aggregation`, or for some `numbers`."""
+        """The same losses for other `paths`, with another `aggregation`, or for some `numbers`."""
         found = copy(self)
         vars(found).update(changed, _known={})
         return found
@@ -284,7 +288,7 @@ class Losses:
         return np.repeat(np.repeat(places, len(self.numbers))[:, None], len(self.paths), axis=1)
 
     def at(self, places: IntArray) -> Judged:
-        """The loss at any places; fitted weights are judged by the error to expect on new samples."""
+        """The loss at any places; with fitted weights it is the error to expect on new samples."""
         key = places.tobytes()
         if key not in self._known:
             b = len(self.numbers)
@@ -321,11 +325,12 @@ class Losses:
         return path.degrees[places]
 
     def criterion(self, places: IntArray) -> FloatArray:
-        """The losses that a choice compares, and what decides between equal ones; shape (2, t b).
+        """The losses that a choice compares, and the ties that decide between equal ones; shape (2, t b).
 
-        If sets of rows are left out, there are few of them, and an error may be luck. A squared error of noise varies
-        as that of m = (tr R²)²/tr R⁴ independent sets, relative to itself by √(2/m). Twice that is added: a member near
-        its interpolation threshold has a small m. Scores other than the aggregation's own are taken as they are.
+        If sets of rows are left out, there are few of them, and a small error may be due to chance. The squared error
+        of noise varies like that of m = (tr R²)²/tr R⁴ independent sets: its relative standard deviation is √(2/m).
+        Twice that is added, which rules out members near their interpolation thresholds, where m is small. Losses of
+        classes and of other scores are not changed.
         """
         judged = self.at(places)
         caution = np.ones(len(places))
@@ -364,7 +369,7 @@ def squares_of(outputs: Array, losses: Losses) -> FloatArray:
 def squares_at(losses: Losses, places: IntArray) -> FloatArray:
     """Squared errors of left-out rows times their weights, summed over targets, or wrong classes; shape (b, n).
 
-    Those of fitted weights are raised so that their mean is the error to expect.
+    With fitted weights they are scaled so that their mean is the error to expect.
     """
     rows = losses.rows
     judged = losses.at(places)
@@ -381,7 +386,7 @@ def squares_at(losses: Losses, places: IntArray) -> FloatArray:
 
 
 def paired(squares: FloatArray, others: FloatArray, rows: TrainingRows) -> tuple[FloatArray, FloatArray]:
-    """By how much mean squared errors are less than others, and the standard error of that; (b, n) to (b,) each.
+    """By how much mean squared errors are less than others, and the standard error of it; (b, n) to (b,) each.
 
     Rows that are left out together count as one.
     """
@@ -395,10 +400,10 @@ def paired(squares: FloatArray, others: FloatArray, rows: TrainingRows) -> tuple
 def choose_ridges(losses: Losses, scope: Scope) -> IntArray:
     """A place on the path for every member, shape (b, k), by left-out losses; of equal ones the largest ridge is taken.
 
-    "member" takes each member's own best, by its squared error, as ``BaggingRegressor(RidgeCV)`` does; "ensemble" one
-    common value, best for the aggregate; "joint" one value per member, best together: coordinate descent from the best
-    common value, which offers every member in turn every ridge while the others stay, until nothing changes. The loss
-    never rises; a joint optimum is not guaranteed.
+    "member" takes each member's own best, by its squared error, as ``BaggingRegressor(RidgeCV)`` does. "ensemble" takes
+    one common value, the best for the aggregate. "joint" takes one value per member by coordinate descent from the best
+    common value: it tries every ridge for one member while the others stay fixed, in turn, until nothing changes. The
+    loss never rises; a joint optimum is not guaranteed.
     """
     k = len(losses.paths)
     offered = losses.offered
@@ -415,10 +420,10 @@ def choose_ridges(losses: Losses, scope: Scope) -> IntArray:
 
     every = np.repeat(offered[:, None], len(floors), axis=1)
     places = np.repeat(best(losses, every, losses.common(offered))[:, None], k, axis=1)
-    changed = np.zeros(len(places))  # the last step that changed each entry
+    changed = np.zeros(len(places))  # by entry, the last step that changed it
     for step in range(k * _MOST_SWEEPS if scope == "joint" else 0):
         r = step % k
-        some = np.flatnonzero(changed > step - k)  # the others have seen the same before
+        some = np.flatnonzero(changed > step - k)  # entries that have not changed for k steps are finished
         if not len(some):
             break
         own = np.vstack([every[::-1, some], places[some, r]])  # of equal ones the present place stays
@@ -442,11 +447,11 @@ def search_ridges(
 ) -> tuple[FloatArray, Losses, IntArray]:
     """Choose ridges for the members of a plan, from `given` ones or from a path that fits the data.
 
-    The default path reaches down to small columns and goes further if its best ridge is at an end; a `RidgePathWarning`
-    is given if it still is. But ridges below the plain path, which begins at 1e-3 times the mean square of a feature,
-    are taken only if they are surely better than the others: where columns are rare, tiny ones look good by accident.
-    With `row_sets` members see some rows only. Returns the path (L,), without such ridges if they are not, the losses
-    of the members along it, and the place of each member on it, shape (k,).
+    The default path goes down to the scale of small columns. It is extended if its best ridge is at an end, and a
+    `RidgePathWarning` is given if it still is. Ridges below 1e-3 times the mean square of a feature are taken only if
+    they are surely better than the others: where columns are rare, tiny ridges look good by accident. With `row_sets`
+    each member sees only some rows. Returns the path (L,), without the tiny ridges if they are not taken, the losses of
+    the members along it, and the place of each member on it, shape (k,).
     """
     g = rows.centred_targets[0]
     judged = scored(aggregation, scoring, rows)
@@ -488,10 +493,7 @@ def search_ridges(
 
 @dataclass(frozen=True, eq=False)
 class Scored(Aggregation):
-    """An aggregation that is judged by another score of its left-out rows than its own.
-
-    The names are scikit-learn's; each is turned into a loss, of which less is better.
-    """
+    """An aggregation whose left-out rows are judged by one of scikit-learn's scores, turned into a loss."""
 
     aggregation: Aggregation
     scoring: str
@@ -515,7 +517,7 @@ class Scored(Aggregation):
             left_out = aggregation.combine(errors)
         if self.scoring == "neg_mean_absolute_error":
             return float((abs(left_out).sum(axis=0) * rows.weights).sum() / rows.total_weight), 0.0
-        spread = rows.centred_targets[0]  # 1 - R², averaged over targets: each counts in units of its own variance
+        spread = rows.centred_targets[0]  # 1 - R², averaged over targets: each in units of its own variance
         power = ((spread * spread).sum(axis=1) / rows.total_weight)[:, None] + TINY
         return squared_error(left_out / power**0.5, rows.weights) / int(errors.shape[1]), 0.0
 

@@ -10,8 +10,8 @@ from subridge.arrays.namespace import add_at_first, count_at, device_of, is_tens
 from subridge.arrays.types import Array, FloatArray, IntArray
 from subridge.model.aggregation import Aggregation, first_largest, most_votes
 
-_LEAST_BETA = 1e-3  # positive, so that the most probable class is the predicted one even if votes carry no information
-_LEAST_SHARE = 1e-300  # a probability has a logarithm
+_LEAST_BETA = 1e-3  # positive, so that the most probable class is the predicted one even if votes are uninformative
+_LEAST_SHARE = 1e-300  # of a probability, so that its logarithm is finite
 _LARGEST_BETA = 1e8  # beyond this, probabilities are zero and one to the last digit
 
 
@@ -32,7 +32,7 @@ def fit_temperature(decision: Array, labels: Array, weights: Array) -> float:
 
     low = _LEAST_BETA
     high = 1.0
-    if slope(low) >= 0:  # the decisions carry no information
+    if slope(low) >= 0:  # the decisions are uninformative
         return low
     while slope(high) < 0:
         if high > _LARGEST_BETA:
@@ -43,10 +43,10 @@ def fit_temperature(decision: Array, labels: Array, weights: Array) -> float:
 
 
 def fit_bias(decision: Array, labels: Array, weights: Array, beta: float) -> tuple[float, FloatArray]:
-    """Inverse temperature β and one bias b per class, shape (C,), of ``softmax(β (decision + b))``; from a first β.
+    """Inverse temperature β and one bias b per class, shape (C,), of ``softmax(β (decision + b))``; starts from `beta`.
 
-    As `fit_temperature`, which a bias per class makes a logistic regression with one slope: convex in β and β b. Scores
-    of classes are shrunk towards their means by the ridge, and more so if there are few rows of a class.
+    With a bias per class, the problem of `fit_temperature` becomes a logistic regression with one slope, which is
+    convex in β and β b. The bias corrects the ridge, which shrinks the scores of rare classes more than others.
     """
     values, y, w = (to_numpy(each) for each in (decision, labels, weights))
     C, n = values.shape
@@ -79,9 +79,9 @@ def softmax(decision: Array, beta: float) -> Array:
 class Tally:
     """Votes of B ensembles, filled member by member, at several readout noises η at once.
 
-    Scores are linear in the noise: ``s + η d``, with s the score of the noise-free member and d what unit noise adds.
-    Shape is (B, n_sizes, n_classes, n_test), and `example` has the library, dtype and device of the scores. If the
-    aggregation does not count votes, the largest sum of scores wins.
+    Scores are linear in the noise: ``s + η d``, with s the score of the noise-free member and d the change by unit
+    noise. `shape` is (B, n_sizes, n_classes, n_test), and `example` has the library, dtype and device of the scores.
+    If the aggregation does not count votes, the largest sum of scores wins.
     """
 
     def __init__(
@@ -96,9 +96,9 @@ class Tally:
         self._votes = [xp.zeros(shape, dtype=xp.int32, device=place) for _ in range(n_votes)]
 
     def add(self, ensembles: IntArray, quiet: Array, noisy: Array | None = None) -> None:
-        """Count the votes of G members, each of the ensemble that `ensembles`, shape (G,), names.
+        """Count the votes of G members; `ensembles`, shape (G,), has the number of each member's ensemble.
 
-        Scores s and d have shape (G, n_sizes, n_classes, n_test); without noise there need be no d.
+        Scores s and d have shape (G, n_sizes, n_classes, n_test); without noise d is not needed.
         """
         add_at_first(self._quiet, ensembles, quiet)
         if self._noisy is not None and noisy is not None:
@@ -107,7 +107,7 @@ class Tally:
             count_at(votes, ensembles, first_largest(_at_noise(eta, quiet, noisy)))
 
     def decide(self, case: int) -> Array:
-        """The class that every ensemble takes at one noise, shape (B, n_sizes, n_test)."""
+        """The class that every ensemble predicts at one noise, shape (B, n_sizes, n_test)."""
         sums = _at_noise(self.noises[case], self._quiet, self._noisy)
         return most_votes(self._votes[case], sums) if self._votes else first_largest(sums)
 
@@ -115,4 +115,4 @@ class Tally:
 def _at_noise(eta: float, quiet: Array, noisy: Array | None) -> Array:
     if noisy is None or not eta:
         return quiet
-    return quiet.add(noisy, alpha=eta) if is_tensor(quiet) else quiet + eta * noisy  # in one pass on a card
+    return quiet.add(noisy, alpha=eta) if is_tensor(quiet) else quiet + eta * noisy  # in one pass on a GPU

@@ -1,8 +1,9 @@
 """Rows with more columns than memory holds: kernels are summed over blocks of columns that are read from disk.
 
-A member of more features than rows needs its kernel F Fᵀ, n × n, and its weights ``C F``; both are sums or pieces over
-blocks of columns. So everything that rows in memory give, exact left-out errors included, follows from one pass over
-the file for every set of members, and one for the weights of those that are taken.
+A member of more features than rows needs its kernel F Fᵀ, n × n, and its weights ``C F``. The kernel is a sum over
+blocks of columns, and each block gives its own part of the weights. So one pass over the file for every set of members,
+and one for the weights of those that are taken, give the same results as rows in memory, exact left-out errors
+included.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -21,11 +22,11 @@ from subridge.model.errors import DataError, counted, listed
 from subridge.ridge.rows import Design, LeftOutSets, TrainingRows, training_rows
 
 _BLOCK = 2**25  # bytes of a block of columns, as float64
-_MATRICES = 4  # n × n, beside the kernels: eigenvectors, their work space, and what left-out errors take
+_MATRICES = 4  # n × n, beside the kernels: eigenvectors, their work space, and left-out errors
 
 
 def gaps_error(gaps: IntArray, names: Sequence[str] | None, remedy: str) -> DataError:
-    """What is said of a table that lacks values: how many, shape (M,), in which columns."""
+    """The error of a table that lacks values: how many in each column, shape (M,)."""
     columns = np.flatnonzero(gaps).tolist()
     named = [f"{column if names is None else names[column]!r}: {gaps[column]}" for column in columns]
     return DataError(f"X contains NaN or infinity in {counted(len(columns), 'column')} ({listed(named)}); {remedy}")
@@ -48,8 +49,8 @@ def read_part(array: Any, part: Any, name: str) -> Any:
 class DiskColumns:
     """An array on disk, shape (n, M), of which some rows are used: a memory map or a zarr array.
 
-    `bar` makes a progress bar for the columns of a pass. Blocks of coefficients of so many targets fit in memory too,
-    and go to `scratch` if that is a directory.
+    `kept` are the numbers of these rows. `bar` makes a progress bar for the columns of a pass. Blocks are small enough
+    for the coefficients of `n_targets` targets too, which go to the directory `scratch` if there is one.
     """
 
     array: np.memmap[tuple[int, ...], np.dtype[np.float64]]
@@ -71,10 +72,10 @@ class DiskColumns:
         return max(least, most // least * least, 1)
 
     def blocks(self) -> Iterator[tuple[slice, FloatArray]]:
-        """Some columns after the other, shape (n, b), in float64."""
+        """Blocks of columns in turn, shape (n, b), in float64, and where they lie."""
         with self.bar() as bar:
             for part, values in self._read():
-                if not np.isfinite(values).all():  # all others are counted before this is told
+                if not np.isfinite(values).all():  # the message has the counts of all columns
                     gaps = np.concatenate([(~np.isfinite(each)).sum(axis=0) for _, each in self._read()])
                     raise gaps_error(gaps, None, "replace them, or drop those rows")
                 yield part, values
@@ -90,7 +91,7 @@ class DiskColumns:
 
 @dataclass(frozen=True, eq=False)
 class ColumnDesign(Design):
-    """What a member sees, read when it is needed; `places` are its columns."""
+    """A member's rows, read when they are needed; `places` are its columns."""
 
     rows: "ColumnRows"
     places: IntArray
@@ -108,7 +109,7 @@ class ColumnDesign(Design):
         return found
 
     def dense(self) -> Array:
-        """``Fᵀ`` does not fit in memory."""
+        """Refuse to make ``Fᵀ``, which does not fit in memory."""
         raise DataError(
             "rows of X depend on each other up to rounding, at a ridge too small to hide it, and X is too wide to "
             "decompose in memory; give ridges of at least 1e-3 times the mean square of a column, or drop such rows"
@@ -119,7 +120,7 @@ class ColumnDesign(Design):
 
 @dataclass(frozen=True, eq=False)
 class ColumnRows(TrainingRows):
-    """Training rows of which a block of columns at a time is in memory; build it by `column_rows`.
+    """Training rows of which one block of columns at a time is in memory; build them by `column_rows`.
 
     `kernels` are those of members that were read together and are not yet factorised.
     """
@@ -129,7 +130,7 @@ class ColumnRows(TrainingRows):
     kernels: dict[bytes, Array] = field(kw_only=True, default_factory=dict)
 
     def seen(self, members: Sequence[IntArray]) -> Iterator[tuple[slice, list[IntArray], list[Array]]]:
-        """What members see of one block of columns after the other: places among their own, and Fᵀ, (b_r, n)."""
+        """For each block of columns: where it lies, and of every member the places among its own and Fᵀ, (b_r, n)."""
         for part, values in self.columns.blocks():
             centred = training_rows(values, self.targets, self.weights, self.fit_intercept)
             own = [np.flatnonzero((part.start <= A) & (part.stop > A)) for A in members]
@@ -156,7 +157,7 @@ class ColumnRows(TrainingRows):
         self.kernels.update(zip([A.tobytes() for A in wide], self.kernels_of(wide), strict=True))
 
     def design(self, measurement: IntArray) -> Design:
-        """What a member sees: read at once if it is no larger than a kernel, else when it is needed."""
+        """A member's rows: read at once if they are no larger than a kernel, else when they are needed."""
         if len(measurement) >= self.room:
             return ColumnDesign(np.empty((0, 0)), self.feature_means, self.root_weights, self, measurement)
         values = np.empty((len(measurement), self.n_samples))
@@ -176,5 +177,6 @@ def column_rows(
     for part, values in columns.blocks():
         rows = training_rows(values, targets, weights, fit_intercept)
         means[part], squares[part] = rows.feature_means, rows.column_squares
-    common = np.empty((0, n)), targets, means, rows.weights, fit_intercept, left_out
-    return ColumnRows(*common, columns=columns, column_squares=squares)
+    return ColumnRows(
+        np.empty((0, n)), targets, means, rows.weights, fit_intercept, left_out, columns=columns, column_squares=squares
+    )

@@ -1,26 +1,26 @@
 """Weights of members along whole learning curves: one factorisation per ridge serves every training-set size.
 
-Which side of the problem is factored for which size follows from counted operations. With F of shape (P, N) and n_P
-training sets that are prefixes of one sample, a ridge λ costs
+Counted operations decide which side of the problem is factored for which size. With F of shape (P, N) and n_P training
+sets that are prefixes of one sample, a ridge λ costs
 
-- dual, all sizes up to P_d at once: one factor of P_d × P_d, P_d³/3 operations, and 2 P_d² per size for the solve;
-  the Gram matrix P_d² N is shared by all ridges;
-- primal, one size: one factor of N × N, N³/3; the Gram matrix of all prefixes together P N², shared;
+- dual, all sizes up to P_d at once: one factor of P_d × P_d, P_d³/3 operations, and 2 P_d² per size for the solve; all
+  ridges share the Gram matrix, P_d² N;
+- primal, one size: one factor of N × N, N³/3; all ridges share the Gram matrices of all prefixes, together P N²;
 - anchored, a primal size P_0 and the sizes up to P_0 + m after it: in the coordinates that whiten the anchor's matrix
-  the m further samples are a small dual problem, whose factor serves all its prefixes. N³/3 for the anchor, N² m to
-  whiten, m² N for the Gram matrix and m³/3 for its factor.
+  the m further samples are a small dual problem, whose factor serves all its prefixes. This takes N³/3 for the anchor,
+  N² m to whiten, m² N for the Gram matrix and m³/3 for its factor.
 
 The cheapest split of the sorted sizes into a dual head and anchored segments is found by dynamic programming.
 
 A NumPy array is solved trial by trial and ridge by ridge with LAPACK, an array of another library in one batch on its
 device. Every large operation on a CPU goes through SciPy's BLAS and LAPACK: alternating with NumPy's would make two
-pools of threads fight for the cores. SciPy wants columns first, so a C-ordered array is handed over as its transpose,
-without a copy.
+pools of threads compete for the cores. SciPy's routines expect Fortran order, so a C-ordered array is passed as its
+transpose, without a copy.
 
-Ridgeless solutions are refined. A Gram matrix loses half of the digits of its features, and at P ≈ N all of them, but
-its factor is still a good enough inverse to *correct* a solution whose residual is computed from the features
-themselves (corrected seminormal equations, Björck 1987): each step multiplies the error by about cond(F)² · 1e-16. An
-orthogonal factorisation is needed only if the correction does not settle.
+Ridgeless solutions are refined. A Gram matrix loses half of the digits of its features, and at P ≈ N all of them. But
+its factor is still accurate enough to *correct* a solution whose residual is computed from the features themselves
+(corrected seminormal equations, Björck 1987): each step multiplies the error by about cond(F)² · 1e-16. An orthogonal
+factorisation is needed only if the correction does not converge.
 """
 
 import os
@@ -47,8 +47,8 @@ from subridge.arrays.namespace import (
 )
 from subridge.arrays.types import Array, BoolArray, FloatArray, IntArray
 
-# Corrections applied, and the largest relative size of the last one that counts as settled. The error left is smaller
-# than the last correction by the factor between the last two, so 1e-6 leaves nine digits or more.
+# Corrections applied, and the largest relative size of the last one that counts as converged. The remaining error is
+# smaller than the last correction by the ratio of the last two, so 1e-6 leaves nine digits or more.
 _STEPS = 2
 _SETTLED = {"float64": 1e-6, "float32": 1e-3}
 
@@ -61,9 +61,9 @@ _DELICATE = {"float64": 1e-7, "float32": 1e-2}
 # A factorisation of a small matrix runs below the rate of a product: n³/3 operations take the time of (n³ + c n²)/3
 # in a product. Fitted to LAPACK at n = 200 to 2000 (10 to 34 GFLOP/s a core, products 50 to 70).
 _FACTOR_OVERHEAD = 1400.0
-# What any factorisation costs besides: copies, calls and two solves, some 50 µs.
+# Every factorisation also takes copies, calls and two solves, some 50 µs.
 _CALL_OVERHEAD = 3e6
-_PLACES = 200  # at which a segment may begin
+_PLACES = 200  # most places at which a segment may begin
 
 Segments: TypeAlias = tuple[tuple[int, int], ...]
 
@@ -73,9 +73,9 @@ def plan_curve(
 ) -> tuple[list[int], int, Segments]:
     """Places of the ordinary ridges, the number of sizes that these take on the dual side, and segments of the others.
 
-    All other ridges are so small that solutions are refined. The first size of a segment, a range of places, is solved
+    All other ridges are so small that solutions are refined. A segment is a range of places; its first size is solved
     on the primal side and anchors the rest. Sizes ascend strictly, `n_features` is N of one member, and `scale` is the
-    mean squared entry of the unscaled features, the unit in which a ridge is small.
+    mean squared entry of the unscaled features, the unit in which a ridge counts as small.
     """
     ordinary = [place for place, lam in enumerate(ridges) if lam > 0 and lam >= _DELICATE[dtype] * scale]
     return ordinary, *cheapest_split(tuple(n_samples), n_features, len(ordinary))
@@ -85,8 +85,7 @@ def plan_curve(
 def cheapest_split(n_samples: tuple[int, ...], n_features: int, n_ridges: int) -> tuple[int, Segments]:
     """Number of dual sizes and the anchored segments after them, with the fewest operations.
 
-    Segments begin at no more than `_PLACES` places, evenly among the sizes, so that planning takes the same time for
-    any number of them.
+    Segments begin at no more than `_PLACES` places, spread evenly over the sizes, so that the time to plan is bounded.
     """
     n = len(n_samples)
     N = n_features
@@ -106,23 +105,22 @@ def cheapest_split(n_samples: tuple[int, ...], n_features: int, n_ridges: int) -
 
 
 def dual_cost(n_samples: Sequence[int], n_features: int, n_ridges: int, n_dual: int) -> float:
-    """Operations of the first `n_dual` sizes solved dually; a solve counts twice, for its rate."""
+    """Operations of the first `n_dual` sizes solved dually; solves, slower than products, count twice."""
     N = n_features
     d = n_samples[n_dual - 1] if n_dual else 0
     return d * d * N + n_ridges * (factor_cost(d) + 2 * n_dual * d * (d + N))
 
 
 def segment_cost(n_samples: Sequence[int], n_features: int, start: int, stop: int) -> float:
-    """Operations of one ridge on a segment: its anchor, and the sizes that lean on it; whitening counts twice."""
+    """Operations of one ridge on a segment: its anchor, and the sizes that depend on it; whitening counts twice."""
     N = n_features
     m = n_samples[stop - 1] - n_samples[start]
     solves = 2 * (stop - start - 1) * (m * m + m * N + N * N)
-    further = m * N * (2 * N + m) + factor_cost(m) + solves
-    return factor_cost(N) + 4 * N * N + further
+    return factor_cost(N) + 4 * N * N + (m * N * (2 * N + m) + factor_cost(m) + solves)
 
 
 def factor_cost(n: int) -> float:
-    """Operations of a Cholesky factorisation, with what a small matrix wastes."""
+    """Operations of a Cholesky factorisation, with the overhead of a small matrix."""
     return (n**3 + _FACTOR_OVERHEAD * n * n) / 3 + _CALL_OVERHEAD if n else 0.0
 
 
@@ -247,9 +245,9 @@ def _zeros(example: Array, *shape: int) -> Array:
 
 
 class _LapackFactor:
-    """As `BlockedFactor`, for C-ordered NumPy matrices whose upper triangles are known: the lower ones for Fortran.
+    """As `BlockedFactor`, for C-ordered NumPy matrices whose upper triangles are known.
 
-    OpenBLAS factors a lower triangle in two thirds of the time of an upper one.
+    In Fortran order these are the lower triangles, which OpenBLAS factors in two thirds of the time of the upper ones.
     """
 
     def __init__(self, matrices: FloatArray) -> None:
@@ -316,8 +314,9 @@ def refined_curve(
     """Refined weights on the first P samples, for every P, shape (G, n_sizes, n_rhs, N), of G members.
 
     Features, shape (G, P_max, N), are scaled by 1/√N_g and zero from column N_g on; `member_sizes`, ascending, are
-    these N_g. Targets have shape (G, n_rhs, P_max); sizes ascend strictly. Every training-set size takes the members
-    that it exceeds on the primal side, the others on the dual side. What does not settle is solved orthogonally.
+    these N_g. Targets have shape (G, n_rhs, P_max); sizes ascend strictly. At each training-set size, members with
+    fewer features are solved on the primal side, the others on the dual side. Members whose corrections do not converge
+    are solved by an orthogonal factorisation.
     """
     xp = namespace_of(F)
     G, _, N = F.shape
@@ -330,7 +329,7 @@ def refined_curve(
     # A one on the diagonal of every padded feature keeps the factor regular; its weight is zero.
     padded = like(np.arange(N) >= np.asarray(member_sizes)[:, None], F)
     gram = (padded[:, :, None] + ridge) * eye_like(F, N)
-    left: list[tuple[int, int]] = []  # members that do not settle at a size
+    left: list[tuple[int, int]] = []  # members that do not converge, and at which size
     for place, (start, P) in enumerate(pairwise([0, *sizes])):
         _add_gram(F[:, start:P, :].mT, gram)
         split = int(np.searchsorted(member_sizes, P))  # the members before it are on the primal side
@@ -342,15 +341,13 @@ def refined_curve(
                 left += [(part.start + g, place) for g in np.flatnonzero(~settled).tolist()]
 
     def solve(which: tuple[int, int]) -> FloatArray:
-        g = which[0]
-        P = sizes[which[1]]
-        own = F[g, :P, : member_sizes[g]]
-        labels = targets[g, :, :P]
-        return orthogonal_solution(to_numpy(own), to_numpy(labels), ridge)
+        g, place = which
+        P = sizes[place]
+        return orthogonal_solution(to_numpy(F[g, :P, : member_sizes[g]]), to_numpy(targets[g, :, :P]), ridge)
 
     if not left:
         return weights
-    # The host is quicker with one small matrix than a card, and all its cores are free while a card is at work.
+    # The host is faster than a GPU on one small matrix, and all its cores are free while a GPU works.
     workers = 1 if is_numpy(F) else os.cpu_count() or 1
     with blas_threads(1 if workers > 1 else None), ThreadPoolExecutor(workers) as pool:
         for (g, place), solution in zip(left, pool.map(solve, left), strict=True):
@@ -360,7 +357,7 @@ def refined_curve(
 
 
 def _refined(rows: Array, labels: Array, matrices: Array, ridge: float, is_primal: bool) -> tuple[Array, BoolArray]:
-    """Weights of some members at one size, shape (G, n_rhs, N), and which of them settled; shape (G,).
+    """Weights of some members at one size, shape (G, n_rhs, N), and which of them have converged; shape (G,).
 
     Matrices are ``FᵀF + λ`` if `is_primal`, else ``FFᵀ + λ``, as `_add_gram` leaves them, and overwritten.
     """
@@ -376,5 +373,5 @@ def _refined(rows: Array, labels: Array, matrices: Array, ridge: float, is_prima
         u = u + change
         w = w + step
     moved, whole = (to_numpy((each * each).sum(axis=(1, 2))) ** 0.5 for each in (step, w))
-    # Labels that are all zero have weights of zero, which is settled; NaN is not.
+    # Labels that are all zero have weights of zero, which count as converged; NaN does not.
     return w, np.asarray(moved <= _SETTLED[dtype_name(w)] * whole)

@@ -1,15 +1,15 @@
-"""What a choice costs: the error on rows that had no part in it.
+"""The error of the whole procedure: every choice is made again without each row.
 
-Ridges, weights and ensembles that are chosen by left-out errors look better on these than on new rows. It is not enough
-to choose by the errors of the other rows: the output of a member for a left-out row j was still learnt from row i, so
-the choice knows i through it. Here row i is left out of everything: of the members, of the weights and of every choice.
-The formula for pairs makes that possible without refitting: this is exact leave-one-out of the whole procedure, except
-for the path of ridges and, where weights are fitted, for how many rows their left-out errors are worth. If groups are
-left out, these are pairs of groups.
+Ridges, weights and ensembles that are chosen by left-out errors have smaller errors on these rows than on new ones. To
+choose by the errors of the other rows is not enough: the output of a member for a left-out row j still depends on row
+i, so the choice does too. Here row i is left out of everything: of the members, of the weights and of every choice. The
+formula for pairs makes that possible without refitting. This is exact leave-one-out of the whole procedure, except for
+the path of ridges and, where weights are fitted, for the number of independent rows that left-out errors are worth. If
+groups are left out, these are pairs of groups.
 
-Pairs cost n² times the rank of a member for each ridge. If that is too much, there are so many rows that the choice of
-a ridge costs next to nothing, and it is not judged. Weights and candidates are then judged on some rows, drawn at
-random, and the ratio of their errors stands for that of all.
+Pairs take n² times the rank of a member operations for each ridge. Where that is too much, there are so many rows that
+the choice of a ridge has almost no effect on the error, and only weights and candidates are judged: on some rows, drawn
+at random, whose ratio of errors is applied to the error of all rows.
 """
 
 from collections.abc import Sequence
@@ -27,7 +27,7 @@ from subridge.ridge.member import MemberPath, pair_deviations
 from subridge.ridge.rows import TrainingRows
 
 _MOST_WORK = 1e8  # multiplications for all pairs: a small part of a fit with thousands of rows or features
-_LEAST_JUDGED = 8  # rows or groups
+_LEAST_JUDGED = 8  # fewest rows or groups that are judged
 _NUMBERS = 4_000_000  # of left-out errors held at once: 32 MB
 _ROUNDING = 1e-9  # relative; candidates that differ by less are the same
 
@@ -36,10 +36,10 @@ _ROUNDING = 1e-9  # relative; candidates that differ by less are the same
 
 
 class Units:
-    """Some units, rows or sets of rows, and what is known of members without each of these b.
+    """Some units, rows or sets of rows, and the errors of members without each of these b.
 
-    Rows that are left out with a unit count nothing. If sets overlap, as windows in time do, neither do rows whose own
-    set has a row in common with the unit's.
+    Rows that are left out with a unit do not count. If sets overlap, as windows in time do, neither do rows whose own
+    set has a row in common with that of the unit.
     """
 
     def __init__(self, rows: TrainingRows, numbers: IntArray) -> None:
@@ -51,13 +51,13 @@ class Units:
         self.floors: dict[Losses | None, IntArray] = {}  # by the losses that choose them
 
     def see(self, path: MemberPath, places: IntArray) -> None:
-        """Compute what is not known yet of the left-out errors of a member at some places."""
+        """Compute the left-out errors of a member at those of some places where they are not known yet."""
         targets = path.rows.targets
         b = len(self.numbers)
         lines, table = self._tables.get(path, (np.full(len(path.penalties), -1), targets[None, ...][:0, ...]))
         new = places[lines[places] < 0]
         if len(new):
-            # In parts that a processor holds in its cache with what they are made of.
+            # In parts that fit into the cache of a CPU together with their intermediate results.
             size = max(1, Losses.at_once // (2 * b * int(np.prod(targets.shape))))
             found = (
                 path.pair_errors(new[at : at + size], self.numbers) * self.counted for at in range(0, len(new), size)
@@ -67,7 +67,7 @@ class Units:
             self._tables[path] = lines, namespace_of(table).concat(flat)
 
     def errors(self, path: MemberPath, places: IntArray, units: IntArray) -> Array:
-        """Left-out errors of a member at places that were seen, without a unit each; shape (t, C, n), of both (t,)."""
+        """Left-out errors of a member at known places (t,), without one of the units (t,) each; shape (t, C, n)."""
         lines, table = self._tables[path]
         index = lines[places] + units
         run = index[0] + np.arange(len(index))  # which needs no copy
@@ -83,7 +83,7 @@ class Units:
 class PairLosses(Losses):
     """Losses with one more unit left out: one entry for each of b units.
 
-    Ridges at which the formula for pairs keeps no digits are not offered, but those at the given `places` are.
+    Ridges at which the formula for pairs loses all digits are not offered, except those at the given `places`.
     """
 
     def __init__(self, plain: Losses, units: Units, floors: IntArray, places: IntArray) -> None:
@@ -122,13 +122,13 @@ class Offer:
 
 @dataclass(frozen=True, eq=False)
 class Candidate:
-    """An ensemble with the ridges and weights that left-out errors ask for; make it by `tuned`.
+    """An ensemble with the ridges and weights of least left-out error; make it by `tuned`.
 
     `offer` has the subsets, `ridges` the path, shape (L,), or (L, k) with a column for each member. `chooser` has the
     losses by which ridges are chosen, `losses` those of the aggregation itself: the same unless another score was asked
     for. `places` are those of the members on their path, shape (k,); `squares` the squared errors of left-out rows
-    times their weights, shape (n,), whose mean is the error to expect. By `needed` standard errors it must be better
-    than the reference to be taken.
+    times their weights, shape (n,), whose mean is the error to expect. To be taken, it must be better than the
+    reference by `needed` standard errors.
     """
 
     offer: Offer
@@ -183,8 +183,8 @@ def tuned(
 def take(pool: Sequence[Candidate], squares: Sequence[FloatArray], rows: TrainingRows) -> IntArray:
     """The candidate to take for each of b, from squares of shape (b, n): the first is the simplest.
 
-    It is taken unless others err less by more than the standard errors of the difference, row by row, that they need;
-    then the one of largest gain.
+    It is taken unless others err less by more standard errors of the difference, row by row, than they need. Then the
+    one with the largest gain is taken.
     """
     gains, noise = zip(*(paired(each, squares[0], rows) for each in squares), strict=True)
     needed = np.array([each.needed for each in pool])[:, None]
@@ -193,13 +193,14 @@ def take(pool: Sequence[Candidate], squares: Sequence[FloatArray], rows: Trainin
     return np.asarray(np.argmax(np.where(sure, np.array(gains), -np.inf), axis=0))
 
 
-# -- what the choice costs ------------------------------------------------------------------------
+# -- the error of the whole procedure -------------------------------------------------------------
 
 
 def judge(pool: Sequence[Candidate], taken: int = 0) -> tuple[Array, float]:
-    """The left-out outputs, shape (C, n), and the error of the candidate that was taken from a pool, after all choices.
+    """Left-out outputs, shape (C, n), and error of a choice from a pool that is made again without each left-out row.
 
-    Candidates that are far from being taken need not be in the pool. The first is the simplest.
+    `taken` is the place of the candidate that was taken. Candidates that are far from being taken need not be in the
+    pool. The first is the simplest.
     """
     chosen = pool[taken]
     rows = pool[0].losses.rows
@@ -210,7 +211,7 @@ def judge(pool: Sequence[Candidate], taken: int = 0) -> tuple[Array, float]:
     apparent = _error(outputs, chosen.losses)
     offered = {path: len(each.chooser.offered) for each in pool for path in each.losses.paths}
     C, n = rows.targets.shape
-    # A set of m rows is solved for in m² steps a row, and windows hold every row m times.
+    # To solve for a set of m rows takes m² operations a row, and m windows hold each row.
     sets = rows.left_out
     m = 0 if sets is None else sets.largest
     copies = 1 if sets is None or sets.is_partition else m

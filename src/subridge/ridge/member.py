@@ -1,4 +1,4 @@
-"""One member on one block of rows, factorised once: every ridge, every left-out row and every new row follows.
+"""One member, factorised once: all ridges, left-out rows and new rows use the same factorisation.
 
 With the member's centred, weighted rows ``F = Q diag(√d) Vᵀ`` (n × N_r), a penalty p = λ_r N_r, centred and weighted
 labels g and the direction u = √w/‖√w‖ of the intercept,
@@ -7,14 +7,14 @@ labels g and the direction u = √w/‖√w‖ of the intercept,
 - hat matrix: ``H = uuᵀ + Q d/(d+p) Qᵀ``;
 - residual operator: ``R = I - H = P + p B`` with ``P = I - uuᵀ - QQᵀ`` and ``B = Q (d+p)⁻¹ Qᵀ``;
 - left-out error of row i: ``e_i = (Rg)_i/R_ii``; of a set s of rows: ``e_s = R_ss⁻¹ (Rg)_s``;
-- left-out error of row j if row i is left out as well: ``(e_j - R_ij/R_jj e_i)/(1 - R_ij²/(R_ii R_jj))``;
+- left-out error of row j if row i is left out too: ``(e_j - R_ij/R_jj e_i)/(1 - R_ij²/(R_ii R_jj))``;
 - output for a new row x without the set s: ``f(x) - h_s(x)ᵀ e_s`` with ``h(x) = u/‖√w‖ + Q √d/(d+p) Vᵀ(x - x̄)``.
 
-All are exact for weighted ridge regression with an unpenalised intercept. Errors are in weighted units, √w_i e_i. At p
-= 0 the minimum-norm solution is the limit p → 0⁺. A member whose Q and u span all samples has R = p B, and there R
-stands for ``(d₁+p) B`` with the least eigenvalue d₁: the factor cancels everywhere.
+All are exact for weighted ridge regression with an unpenalised intercept. Errors are in weighted units, √w_i e_i. At
+p = 0 the minimum-norm solution is the limit p → 0⁺. If the Q and u of a member span all samples, R = p B. In the code R
+is then ``(d₁+p) B``, with the least eigenvalue d₁: the factor cancels everywhere.
 
-Cost per member, in multiplications: n N_r s for the Gram matrix of the smaller side s = min(n, N_r), about 9 s³ for its
+A member takes n N_r s multiplications for the Gram matrix of the smaller side s = min(n, N_r), about 9 s³ for its
 eigenvectors, n N_r s for Q, and 2 n s per ridge and target.
 """
 
@@ -42,7 +42,7 @@ from subridge.ridge.rounding import (
 )
 from subridge.ridge.rows import Design, LeftOutSets, SetBatch, TrainingRows, training_rows
 
-# A Gram matrix squares the condition number. If (d + p)/d_max falls below this share, more than half of the 16 digits
+# A Gram matrix squares the condition number. If (d + p)/d_max is below this limit, more than half of the 16 digits
 # would be lost, and the rows themselves are decomposed instead.
 GRAM_LIMIT = 1e-7
 _SETS_GRAM_LIMIT = 1e-4  # the same if sets of rows are left out: R_ss needs more digits than R_ii
@@ -50,20 +50,20 @@ PILOT_GRAM_LIMIT = 1e-12  # the same for estimates that need four digits only
 _ORTHONORMAL_NOISE = 30 * EPS  # of a sum of squares that should be one; measured up to 8 eps at n = 2000
 _GOOD_ENOUGH = 2e-9  # estimated relative error up to which a Gram or kernel matrix serves
 _NOTICED = 1e-7  # relative error above which the user is warned
-_CLEAR = 1e-10  # relative error that need not be known better
+_CLEAR = 1e-10  # relative error below which no closer bound is needed
 _TINY = 1e-300
-_LEAST_EIGENVALUE = 1e-6  # of R_ss, which costs no more than half of the digits
+_LEAST_EIGENVALUE = 1e-6  # of R_ss, so that no more than half of the digits are lost
 _DIGITS = 1e7  # by which an eigenvalue of R_ss must exceed its rounding error
 _PERTURBED, _SAFETY = 3, 10.0  # decompositions of perturbed rows, and a factor for their largest change
 _ENTRIES = 10_000_000  # of the largest table of rows of Q held at once: 80 MB
-# Of the largest eigenvalue. If two rows fewer are the first that a member interpolates, the formula for pairs is 0/0;
-# a ridge this small is not seen in the errors.
-_RESOLVED = 1e-6  # of the largest eigenvalue: a penalty at which pairs of rows are told from rounding
-_LEAST_PAIR_PENALTY = 1e-9
-_LEAST_SHARE = 1e-6  # of the samples, behind an error that carries no information
+# Both are shares of the largest eigenvalue. Without ridge, the formula for pairs is 0/0 for a member that interpolates
+# as soon as two rows are left out.
+_RESOLVED = 1e-6  # penalty from which on the formula keeps some digits
+_LEAST_PAIR_PENALTY = 1e-9  # penalty that is too small to change the errors
+_LEAST_SHARE = 1e-6  # of the samples, that an uninformative error counts as
 _FEW_ROWS = 10  # too few to judge a member's weight by
-_MOST_SETS = 256  # whose squared errors say how these vary: some of more
-IN_CACHE = 2**18  # numbers: 2 MB, which a processor holds in its cache
+_MOST_SETS = 256  # that degrees of freedom are computed from; of more sets, some are taken
+IN_CACHE = 2**18  # numbers: 2 MB, which fit into the cache of a CPU
 _SMALL = 20_000  # numbers of a table that is kept even if the factorisation takes less memory
 _LEAST_PAIR_SLACK = 1e-10  # two rows that are alone in a direction determine each other: the second is not left out
 
@@ -72,11 +72,11 @@ _NONE = np.empty(0, dtype=np.intp)
 
 
 class LeftOut(NamedTuple):
-    """Left-out errors in weighted units, shape (L, C, n), and what belongs to them.
+    """Left-out errors in weighted units, shape (L, C, n), with the diagonal of R and their accuracy.
 
     `diagonals` are R_ii, shape (L, n), zero for an interpolated row at p = 0; empty if sets are left out. `alone` are
-    the rows that are alone in a direction. `doubt` is the relative error by rounding if sets are left out; rows are
-    judged by `doubt_of_rows`.
+    the rows that are alone in a direction. `doubt` is the relative rounding error if sets are left out; for single rows
+    `doubt_of_rows` estimates it.
     """
 
     errors: Array
@@ -89,12 +89,12 @@ class LeftOut(NamedTuple):
 class MemberFit:
     """The singular value decomposition of one member's rows, of rank ρ; make it by `factorise`.
 
-    `known_left` is Qᵀ, shape (ρ, n), or None if it is to be made from V when it is asked for; `spectrum` d, shape (ρ,),
-    all positive and ascending; `right` Vᵀ, shape (ρ, N_r), or None if the kernel F Fᵀ was decomposed. `measurement` is
-    the member's entry in the plan. `slack_noise` bounds the rounding error in the diagonal of P, below which it counts
-    as zero; -inf if no penalty will be asked for that resolves it. `sharpness`, of a careful decomposition only, is the
-    uncertainty of the space that Q spans. `dropped` bounds d in the directions that were taken for rounding; 0 if there
-    are none.
+    `known_left` is Qᵀ, shape (ρ, n), or None to make it from V when it is needed; `spectrum` d, shape (ρ,), all
+    positive and ascending; `right` Vᵀ, shape (ρ, N_r), or None if the kernel F Fᵀ was decomposed. `measurement` is the
+    member's entry in the plan. `slack_noise` bounds the rounding error in the diagonal of P, below which it counts as
+    zero; -inf if no penalty will be used for which that matters. `sharpness`, of a careful decomposition only, is the
+    uncertainty of the space that Q spans. `dropped` bounds d in the directions that were dropped as rounding errors; 0
+    if there are none.
     """
 
     rows: TrainingRows
@@ -108,7 +108,7 @@ class MemberFit:
 
     @property
     def design(self) -> Design:
-        """The rows as the member sees them; a copy of its features, made when it is asked for."""
+        """The rows as the member sees them, with a new copy of its features."""
         return self.rows.design(self.measurement)
 
     @cached_property
@@ -140,7 +140,7 @@ class MemberFit:
 
     @cached_property
     def _residues(self) -> IntArray | None:
-        """What the member sees modulo a prime, with a column of ones for the intercept; None after training."""
+        """The columns that the member sees modulo a prime, and one of ones for the intercept; None after training."""
         seen = self.given_columns()
         if seen is None:
             return None
@@ -150,10 +150,10 @@ class MemberFit:
         return np.hstack([found, np.ones((len(found), int(self.rows.fit_intercept)), dtype=np.int64)])
 
     def has_rank(self, rank: int, without: Sequence[int] | IntArray = ()) -> bool:
-        """Whether the centred rows, less some of them, have exactly this rank, which they are known to reach.
+        """Whether the rank of the centred rows, less some of them, is exactly this number, which it reaches at least.
 
-        Rows that are no longer at hand count as exactly dependent. Rounding may call more rows alone than there are
-        directions, and the rank is then negative.
+        If the rows are no longer kept, they count as exactly dependent. By rounding, more rows may count as alone than
+        there are directions; the rank is then negative.
         """
         if self._residues is None:
             return True
@@ -165,12 +165,10 @@ class MemberFit:
         d = to_numpy(self.spectrum)
         lost: FloatArray = self.dropped / np.maximum(self.dropped + penalties, _TINY)
         if self.sharpness is None:
-            least = d[:1].sum() + penalties
-            most = d[-1:].sum() + penalties
-            lost += 4 * EPS * most / np.maximum(least, _TINY)
+            lost += 4 * EPS * (d[-1:].sum() + penalties) / np.maximum(d[:1].sum() + penalties, _TINY)
             return lost
         if (lost > _CLEAR).any() and self.has_rank(len(d)):
-            lost = lost * 0.0
+            return np.full_like(lost, self.sharpness)
         return self.sharpness + lost
 
     def hat_gains(self, penalties: FloatArray) -> Array:
@@ -184,7 +182,7 @@ class MemberFit:
         return (least + p) / (self.spectrum + p)
 
     def residual_weights(self, penalties: FloatArray) -> Array:
-        """w, with which R is ``U diag(w) Uᵀ`` for U = (Q, u), and the identity unless the member spans; (L, ρ + 1)."""
+        """w in ``R = I + U diag(w) Uᵀ`` with U = (Q, u), without I if the member spans all samples; (L, ρ + 1)."""
         gains = self.residual_gains(penalties) if self.spans_samples else -self.hat_gains(penalties)
         intercept = _column(penalties, self.spectrum) * 0.0 - float(self.rows.fit_intercept and not self.spans_samples)
         return namespace_of(gains).concat([gains, intercept], axis=1)
@@ -197,8 +195,8 @@ class MemberFit:
     def coefficients(self, penalties: FloatArray, targets: Array, projected: Array | None = None) -> Array:
         """Weights on the unscaled features, (L, C, N_r), from centred, weighted labels g (C, n).
 
-        Penalties have shape (L,), or (L, C) if each target has its own. `projected` are ``gᵀQ``, shape (C, ρ), if they
-        are known.
+        Penalties have shape (L,), or (L, C) if each target has its own. `projected` is ``g Q``, shape (C, ρ), if it is
+        known.
         """
         d = self.spectrum
         L = len(penalties)
@@ -211,27 +209,26 @@ class MemberFit:
 
     # -- rows left out one by one -----------------------------------------------------------------
 
-    def left_out(
-        self, penalties: FloatArray, targets: Array, sets: LeftOutSets | None = None, doubted: bool = True
-    ) -> LeftOut:
+    def left_out(self, penalties: FloatArray, targets: Array, doubted: bool = True) -> LeftOut:
         """Errors at every row if it, or its set, is left out, from penalties (L,) and centred, weighted labels (C, n).
 
-        Whoever does not ask how far the errors of sets may be off saves three of four refits.
+        Unless their accuracy is `doubted`, the errors of sets take one refit in place of four where one is needed.
 
-        Leaving out one of three labels without features leaves the mean of the other two:
+        If one of three labels without features is left out, it is predicted by the mean of the other two:
 
         >>> from subridge.ridge.rows import left_out_groups, training_rows
+        >>> plan = SubsetPlan.from_indices([[0]], 1)
         >>> rows = training_rows(np.ones((3, 1)), np.array([[0.0, 3.0, 6.0]]))
-        >>> fit = factorise(rows, SubsetPlan.from_indices([[0]], 1), 0, 1.0)
-        >>> fit.left_out(np.array([1.0]), rows.centred_targets[0]).errors
+        >>> factorise(rows, plan, 0, 1.0).left_out(np.array([1.0]), rows.centred_targets[0]).errors
         array([[[-4.5,  0. ,  4.5]]])
-        >>> fit.left_out(np.array([1.0]), rows.centred_targets[0], left_out_groups([0, 0, 1], 3)).errors
+        >>> groups = replace(rows, left_out=left_out_groups([0, 0, 1], 3))
+        >>> factorise(groups, plan, 0, 1.0).left_out(np.array([1.0]), rows.centred_targets[0]).errors
         array([[[-6. , -3. ,  4.5]]])
         """
+        sets = self.rows.left_out
         if sets is not None:
             parts = []
-            off = np.zeros(())
-            total = np.zeros(())
+            off = total = np.zeros(())
             for batch, part, moved in self.set_errors(penalties, targets, sets, doubted):
                 parts.append(batch.answers(part))
                 off = off + moved**2
@@ -241,7 +238,7 @@ class MemberFit:
         Qt = self.left
         A = targets @ Qt.T
         gains = self.residual_gains(penalties)
-        if not self.rows.knows_leverages:  # the trace stands for them
+        if not self.rows.knows_leverages:  # their mean, a trace, replaces them
             residuals = _filtered(A, gains, Qt) + (targets - A @ Qt) * (not self.spans_samples)
             slack = self.slack(penalties)[:, None, None]
             return LeftOut(np.where(slack > 0, residuals / np.maximum(slack, _TINY), np.inf), A[:0])
@@ -249,7 +246,7 @@ class MemberFit:
         if self.spans_samples:
             diagonals = gains @ squares
             return LeftOut(_filtered(A, gains, Qt) / diagonals[:, None, :], diagonals)
-        # A last row of ones adds the plain projection QQᵀ to the products for all ridges: one pass over Q each.
+        # A last row of ones adds the projection QQᵀ to the products for all ridges, so that each takes one pass over Q.
         gains = namespace_of(gains).concat([gains, gains[:1] * 0.0 + 1.0])
         fits = _filtered(A, gains, Qt)
         sums = gains @ squares
@@ -267,8 +264,8 @@ class MemberFit:
         if not interpolated.any():
             diagonals = sums + slack
             return LeftOut((fits + rest) / diagonals[:, None, :], diagonals)
-        # A share of 1e-9 may be rounding, but its effect on the labels is the root of that. It is dropped only if the
-        # penalty leaves nothing larger beside it, or if a careful decomposition resolves the root.
+        # A share of 1e-9 may be a rounding error, but its effect on the labels is the root of that. It is dropped only
+        # if the penalty leaves larger terms beside it, or if a careful decomposition resolves the root.
         kept = ~interpolated | (sums > hidden)
         diagonals = sums + slack * kept
         with np.errstate(invalid="ignore"):
@@ -279,17 +276,15 @@ class MemberFit:
                 errors[index][:, interpolated] = limit[:, interpolated]
         return LeftOut(errors, diagonals, np.flatnonzero(to_numpy(interpolated)))
 
-    def pair_errors(
-        self, penalties: FloatArray, targets: Array, left_out: IntArray, sets: LeftOutSets | None = None
-    ) -> Array:
-        """Left-out errors if row, or set, i is left out as well, for each i of m; (L, m, C, n), in L m n ρ steps.
+    def pair_errors(self, penalties: FloatArray, targets: Array, left_out: IntArray) -> Array:
+        """Left-out errors if row, or set, i is left out too, for each i of m; (L, m, C, n), in L m n ρ operations.
 
-        Row i itself keeps its plain left-out error; rows of set i, and of sets that overlap with it, have none: zero.
+        Row i itself keeps its left-out error. Rows of set i, and of sets that overlap with it, have an error of zero.
         """
-        d = self.spectrum
         xp = namespace_of(targets)
-        p = np.maximum(penalties, _LEAST_PAIR_PENALTY * float(d[-1:].sum()))
+        p = np.maximum(penalties, _LEAST_PAIR_PENALTY * float(self.spectrum[-1:].sum()))
         weights = self.residual_weights(p)
+        sets = self.rows.left_out
         if sets is not None:
             step = max(1, IN_CACHE // (sets.largest * self.rows.n_samples))
             starts = range(0, len(weights), step)
@@ -299,7 +294,7 @@ class MemberFit:
         errors = found.errors
         diagonal = found.diagonals[:, None, :]
         own = take_last(found.diagonals, left_out)[:, :, None]
-        across = self._residual_rows(weights, left_out)
+        across = self.residual_rows(weights, left_out)
         across[:, np.arange(len(left_out)), left_out] = 0.0
         slack = across * across
         slack /= own
@@ -313,9 +308,11 @@ class MemberFit:
         pairs /= slack[:, :, None, :]
         return pairs
 
-    def _residual_rows(self, weights: Array, index: IntArray) -> Array:
-        """Rows of R, less those of the identity unless the member spans all samples; (..., ρ + 1) to (..., m, n)."""
-        return (take_last(self.directions, index).T * weights[..., None, :]) @ self.directions
+    def residual_rows(self, weights: Array, index: IntArray) -> Array:
+        """Some rows of R, shape (L, m, n), from its weights (L, ρ + 1)."""
+        rows: Array = (take_last(self.directions, index).T * weights[:, None, :]) @ self.directions
+        rows[:, np.arange(len(index)), index] += float(not self.spans_samples)
+        return rows
 
     def _pairs_of_sets(self, weights: Array, targets: Array, left_out: IntArray, sets: LeftOutSets) -> Array:
         """``e_s = R'_ss⁻¹ r'_s`` for every set s, with R' and r' = R'g those of the rows without set i; (L, m, C, n).
@@ -336,8 +333,7 @@ class MemberFit:
             own = sets.rows_of_sets[i]
             parts = []
             touching = np.split(sets.touching(i), ends[:-1])
-            across = self._residual_rows(weights, own)
-            across[:, np.arange(len(own)), own] += identity
+            across = self.residual_rows(weights, own)
             inner = take_last(across, own)
             solved = xp.linalg.solve(inner, across)
             rest = residuals - xp.linalg.solve(inner, take_last(residuals, own).mT).mT @ across
@@ -354,13 +350,13 @@ class MemberFit:
     # -- sets of rows left out together -----------------------------------------------------------
 
     def set_errors(
-        self, penalties: FloatArray, targets: Array, sets: LeftOutSets, doubted: bool = True
+        self, penalties: FloatArray, targets: Array, sets: LeftOutSets, doubted: bool
     ) -> Iterator[tuple[SetBatch, Array, FloatArray]]:
-        """Errors on all rows of every set, batch by batch, shape (L, C, G, m), and how far they may be off, (L, C).
+        """Errors on all rows of every set, batch by batch, shape (L, C, G, m), and bounds of their errors, (L, C).
 
         Sets of one size are solved together, with a matrix of the set's m rows or (Woodbury) of the member's ρ + 1
-        directions, whichever is smaller. If rounding may show in the errors of a set, as for rows that span directions
-        alone at p = 0, the member is refitted without it.
+        directions, whichever is smaller. Where rounding may affect the errors of a set, as for rows that span
+        directions alone at p = 0, the member is refitted without it.
         """
         shares = self.uncertainty(penalties)
         sizes = np.linalg.norm(to_numpy(targets), axis=1)
@@ -382,8 +378,7 @@ class MemberFit:
                 part = SetBatch(batch.rows[start : start + most], batch.answered[start : start + most])
                 U, a = (xp.permute_dims(part.of(each), (1, 2, 0)) for each in (Ut, outside))
                 b = xp.permute_dims(part.of(inside), (0, 2, 3, 1))
-                block = xp.asarray(U, copy=True), a, b
-                solved, gaps, hard = self._solve_sets(block, penalties, gains, shares)
+                solved, gaps, hard = self._solve_sets(xp.asarray(U, copy=True), a, b, penalties, gains, shares)
                 errors = xp.permute_dims(xp.stack(solved), (0, 3, 1, 2))
                 off = np.zeros((len(penalties), len(targets)))
                 noticed = _NOTICED * gaps[:, None, :] * np.linalg.norm(to_numpy(errors), axis=-1)
@@ -395,14 +390,13 @@ class MemberFit:
                 yield part, errors, off
 
     def _solve_sets(
-        self, block: tuple[Array, Array, Array], penalties: FloatArray, gains: Array, shares: FloatArray
+        self, U: Array, a: Array, b: Array, penalties: FloatArray, gains: Array, shares: FloatArray
     ) -> tuple[list[Array], FloatArray, BoolArray]:
-        """Errors (G, m, C) at every penalty, least eigenvalues (L, G), and which sets are too hard to solve.
+        """Errors (G, m, C) at every penalty, least eigenvalues (L, G), and which sets are too ill-conditioned to solve.
 
-        A block has the rows of G sets: of U = (Q, u), shape (G, m, ρ + 1), of Pg, shape (G, m, C), zero for a member
+        U, a and b are the rows of G sets: of (Q, u), shape (G, m, ρ + 1), of Pg, shape (G, m, C), zero for a member
         that spans the samples, and of Bg, shape (L, G, m, C).
         """
-        U, a, b = block
         xp = namespace_of(U)
         spans = self.spans_samples
         Ut, (G, m, width) = U.mT, U.shape
@@ -430,20 +424,21 @@ class MemberFit:
         solved = []
         for factor, R, own in zip(factors, matrices, b, strict=True):
             r = a + factor * own
-            if hard.any():  # the identity in place of what will not be used
+            if hard.any():  # the identity replaces matrices whose solutions are not used
                 R = xp.where(like(hard, R)[:, None, None] > 0, eye_like(R, R.shape[-1]), R)
             solved.append(r + U @ xp.linalg.solve(R, Ut @ r) if by_directions else xp.linalg.solve(R, r))
         return solved, gaps, hard
 
     # -- new rows ---------------------------------------------------------------------------------
 
-    def pulls(self, penalty: float, targets: Array, errors: Array, sets: LeftOutSets | None) -> tuple[Array, Array]:
-        """What `output_changes` needs to know of the left-out rows or sets, for labels `targets` at one penalty.
+    def pulls(self, penalty: float, targets: Array, errors: Array) -> tuple[Array, Array]:
+        """The inputs of `output_changes` from the left-out rows or sets, for labels `targets` at one penalty.
 
-        `errors` are the left-out errors in weighted units, shape (C, n). Returns them, or ``Q_sᵀe_s`` of S sets, shape
+        `errors` are the left-out errors in weighted units, shape (C, n). Returns these, or ``Q_sᵀe_s`` of S sets, shape
         (C, ρ, S), and the changes at x = x̄, shape (C, S).
         """
         reach = self.rows.root_weights * (self.rows.fit_intercept / self.rows.total_weight)
+        sets = self.rows.left_out
         if sets is None:
             return errors, errors * reach
         xp = namespace_of(targets)
@@ -462,9 +457,9 @@ class MemberFit:
         return (centred @ self.right.T) * (d**0.5 / (d + penalty))
 
     def output_changes(self, scores: Array, pulls: Array, chosen: IntArray | None = None) -> Array:
-        """``f(x) - f^(-s)(x)``, less its value at x = x̄: what leaving out S rows or sets changes; shape (C, m, S).
+        """Changes ``f(x) - f^(-s)(x)`` by S left-out rows or sets, less their values at x = x̄; shape (C, m, S).
 
-        `scores` are those of m new rows. Of single rows some may be `chosen`.
+        `scores` are those of m new rows. Some of the single rows may be `chosen`.
         """
         if pulls.ndim == 3:
             return scores @ pulls
@@ -501,8 +496,8 @@ def factorise(
 ) -> MemberFit:
     """Factorise the smaller side of member r's rows, or the rows themselves if that is too ill-conditioned.
 
-    `least_penalty` is the smallest p that will be asked for, 0 for the minimum-norm solution. The Gram matrix serves
-    down to (d + p)/d_max of `gram_limit` if single rows are left out. `gram` is FᵀF of all features if it is known.
+    `least_penalty` is the smallest p that will be used, 0 for the minimum-norm solution. The Gram matrix is used down
+    to (d + p)/d_max of `gram_limit` if single rows are left out. `gram` is FᵀF of all features if it is known.
 
     >>> from subridge.ridge.rows import training_rows
     >>> rows = training_rows(np.array([[3.0, 0.0], [0.0, 1.0], [0.0, 0.0]]), np.zeros((1, 3)), fit_intercept=False)
@@ -517,7 +512,7 @@ def factorise(
     rank = min(N, room)
     if not by_features:
         side = design.kernel()
-        if rows.fit_intercept:  # its direction comes out last, above everything, and mixes with nothing
+        if rows.fit_intercept:  # its direction gets the largest eigenvalue, comes out last, and mixes with no other
             u = rows.intercept_direction
             side = side + 2 * float(abs(side).sum(axis=0).max()) * u[:, None] * u
     elif gram is None:
@@ -550,9 +545,9 @@ def factorise_carefully(rows: TrainingRows, measurement: IntArray) -> MemberFit:
 
 
 def movement(fit: MemberFit, errors_of: Callable[[MemberFit], FloatArray]) -> FloatArray:
-    """How far rounding may move errors (L, C, m) of a careful decomposition, by norms over m; shape (L, C).
+    """How much rounding may change errors (L, C, m) of a careful decomposition, as norms over m; shape (L, C).
 
-    Rows are moved within their rounding, and decomposed and judged again.
+    The rows are perturbed by about a rounding error, decomposed and judged again, several times.
     """
     errors = errors_of(fit)
     Ft = to_numpy(fit.design.dense())
@@ -564,7 +559,7 @@ def movement(fit: MemberFit, errors_of: Callable[[MemberFit], FloatArray]) -> Fl
 
 
 def largest_ratio(off: FloatArray, total: FloatArray) -> float:
-    """The largest relative error from sums of squares: of how far errors may be off, and of the errors themselves."""
+    """The largest relative error, from sums of squares: of the bounds `off` of errors, and `total` of the errors."""
     with np.errstate(over="ignore", invalid="ignore", divide="ignore"):  # 0/0 counts as zero, inf/inf as infinite
         ratios = np.where(off > 0, np.sqrt(off / total), 0.0)
     return float(np.nan_to_num(ratios, nan=np.inf, posinf=np.inf).max())
@@ -579,15 +574,15 @@ def doubt_of_rows(fit: MemberFit, targets: Array, penalties: FloatArray, found: 
     uncertain = float(fit.uncertainty(p)[0])
     gaps = to_numpy(found.diagonals[at])
     share = uncertain / max(float(gaps.min(initial=1.0, where=gaps > 0)), _TINY)
-    # Unless the penalty hides it, rows must be alone exactly and not up to rounding only.
+    # Unless the penalty hides it, rows must be exactly alone, and not only up to rounding.
     is_hidden = (uncertain < _NOTICED * gaps[alone]).all()
     if not is_hidden and not fit.has_rank(rank - len(alone), alone):
         return 1.0
     if fit.sharpness is None or (share < _GOOD_ENOUGH and is_hidden):
         return share
     off = movement(fit, lambda member: to_numpy(member.left_out(p, targets).errors))
-    # If one direction is left outside that all rows share, R is zzᵀ there up to a factor that cancels: left-out errors
-    # are the same whether z is dropped or kept.
+    # If a single direction z lies outside, in which no row is alone, R is zzᵀ there up to a factor that cancels:
+    # left-out errors are the same whether z is dropped or kept.
     shared = fit.rows.room - rank == 1 and not len(alone)
     lost = share if fit.sharpness > 1 or (uncertain > fit.sharpness and not shared) else 0.0
     return max(lost, largest_ratio(off[0] ** 2, to_numpy((found.errors[at] ** 2).sum(axis=-1))))
@@ -596,10 +591,10 @@ def doubt_of_rows(fit: MemberFit, targets: Array, penalties: FloatArray, found: 
 def refit_without(
     fit: MemberFit, targets: Array, penalties: FloatArray, index: IntArray, doubted: bool
 ) -> tuple[FloatArray, FloatArray]:
-    """Errors on the rows of a set if a member is trained without them, (L, C, m), and how far they may be off, (L, C).
+    """Errors on the rows of a set if a member is trained without them, (L, C, m), and bounds of their errors, (L, C).
 
-    Rows are centred anew from the rows as they were given: rows that were centred with the set have rounding that may
-    be all there is without.
+    Rows are centred again from the rows as they were given: those that were centred with the set have rounding errors,
+    and without the set some columns may hold nothing else.
     """
     rows = fit.rows
     X = fit.given_columns()
@@ -614,7 +609,7 @@ def refit_without(
     y = to_numpy(targets) / roots
     if rows.fit_intercept:  # differences of rows are exact where a mean is rounded
         X = X - X[rest[0]]
-        X = X * (abs(X) > 4 * EPS * largest)  # a column that is constant without the set may be so up to rounding
+        X = X * (abs(X) > 4 * EPS * largest)  # without the set a column may be constant up to rounding
     part = training_rows(X[rest], y[:, rest], roots[rest] ** 2, rows.fit_intercept)
     labels, means = part.centred_targets
     new = X[index] - part.feature_means
@@ -628,7 +623,7 @@ def refit_without(
     if not doubted:
         return errors, np.zeros(errors.shape[:2])
     off = movement(member, errors_of)
-    if member.dropped and member.right is not None:  # a direction that is not zero would fit the rest of the labels
+    if member.dropped and member.right is not None:  # a dropped direction that is not zero fits the rest of the labels
         Qt, Vt = member.left, member.right
         beyond = ((new - new @ Vt.T @ Vt) ** 2).sum() + (EPS * new**2).sum() * EPS  # at least the rounding of the rows
         norms = np.linalg.norm(labels - labels @ Qt.T @ Qt, axis=1) * np.sqrt(beyond)
@@ -645,8 +640,8 @@ def factorise_members(
 ) -> Iterator[MemberFit]:
     """Factorise every member of a plan; `least_penalties`, shape (k,), are zero by default.
 
-    Disjoint subsets need only the diagonal blocks of the Gram matrix. If members overlap so much that their blocks cost
-    more than the whole, Σ_r N_r² > M², the whole is formed once and the blocks are cut from it, also for later plans.
+    Disjoint subsets need only the diagonal blocks of the Gram matrix. If members overlap so much that their blocks take
+    more work than the whole, Σ_r N_r² > M², the whole is formed once, also for later plans, and blocks are cut from it.
     """
     least = np.zeros(plan.n_members) if least_penalties is None else least_penalties
     sizes = plan.subset_sizes[plan.subset_sizes < rows.room]
@@ -695,11 +690,11 @@ def residual_pair_traces(fits: Sequence[MemberFit], penalties: FloatArray) -> Fl
 class MemberPath:
     """One member at L penalties.
 
-    The table of all left-out errors is kept if it is no larger than the factorisation, or small, or if `keep_errors`
-    says so: it costs less time. Q is then made again if pairs of rows are asked for: memory that many members hold is
-    slow to get. Otherwise errors are computed when they are asked for. So memory stays within about twice that of the
-    dense data for any number of ridges, members and targets. `noise`, shape (C, n), is the member's readout noise ξ_r,
-    taken from its labels in training.
+    The table of all left-out errors is kept, to save time, if it is no larger than the factorisation, or small, or if
+    `keep_errors` is true. Q is then dropped, and made again if pairs of rows are left out, because to allocate memory
+    for many members is slow. Otherwise errors are computed when they are needed. So memory stays within about twice
+    that of the dense data for any number of ridges, members and targets. `noise`, shape (C, n), is the member's readout
+    noise ξ_r, subtracted from its labels in training.
     """
 
     def __init__(
@@ -743,8 +738,7 @@ class MemberPath:
         """
         if self._lines[index].min() < 0:
             places = np.unique(index)
-            sets = self._fit.rows.left_out
-            self._keep(places, self._fit.left_out(self.penalties[places], self._targets, sets, doubted=False))
+            self._keep(places, self._fit.left_out(self.penalties[places], self._targets, doubted=False))
         found: Array = self._known[self._lines[index]]
         return found
 
@@ -758,17 +752,15 @@ class MemberPath:
         return (self._projected / (fit.spectrum + _column(self.penalties[index].ravel(), fit.spectrum))) @ fit.left
 
     def pair_errors(self, places: IntArray, left_out: IntArray) -> Array:
-        """Errors at T ridges with another row, or set of rows, i left out as well, for each i of m; (T, m, C, n).
+        """Errors at T ridges with another row, or set of rows, i left out too, for each i of m; (T, m, C, n).
 
         Entry j is ``y_j - f_r^(-ij)(x_j)``.
         """
-        fit = self._fit
-        p = self.penalties[places]
-        return self._unweighted(fit.pair_errors(p, self._targets, left_out, fit.rows.left_out))
+        return self._unweighted(self._fit.pair_errors(self.penalties[places], self._targets, left_out))
 
     @property
     def hides_directions(self) -> bool:
-        """Whether the member has directions of less variance than the smallest penalty, or than rounding shows."""
+        """Whether the member has directions of less variance than the smallest penalty, or lost in rounding."""
         return bool(self._fit.dropped) or bool((self._fit.spectrum < float(self.penalties.min())).any())
 
     def degrees_without(self, units: IntArray) -> FloatArray:
@@ -777,9 +769,9 @@ class MemberPath:
         Without the rows s, R is ``R - V R_ss⁻¹ Vᵀ`` with V = R_s, and its square ``R² + Y W Yᵀ`` with Y = (V, RV).
         """
         fit = self._fit
-        rows = self._fit.rows
+        rows = fit.rows
         found = np.empty((len(self.penalties), len(units)))
-        assert rows.left_out is not None  # a choice by single rows does not ask
+        assert rows.left_out is not None  # only choices by sets of rows use these degrees
         sets = rows.left_out.rows_of_sets
         sizes = np.array([len(sets[unit]) for unit in units])
         Z = _shared_by_sets(rows)
@@ -810,7 +802,7 @@ class MemberPath:
     def resolves_pairs(self) -> BoolArray:
         """Whether the formula for pairs keeps some digits at each ridge, shape (L,).
 
-        Without ridge it is 0/0 if two rows fewer are the first that the member interpolates.
+        Without ridge it is 0/0 if the member interpolates as soon as two rows are left out.
         """
         return np.asarray(self.penalties >= _RESOLVED * float(self._fit.spectrum[-1:].sum()))
 
@@ -823,17 +815,18 @@ class MemberPath:
 def pair_deviations(rows: TrainingRows, left_out: IntArray) -> Array:
     """Labels less the mean of the rows without their own unit and unit i, for each i of m; shape (m, C, n)."""
     mean = MemberFit(rows, _NONE, rows.targets[:0], rows.weights[:0], None, 0.0)
-    return mean.pair_errors(np.ones(1), rows.centred_targets[0], left_out, rows.left_out)[0, ...] / rows.root_weights
+    return mean.pair_errors(np.ones(1), rows.centred_targets[0], left_out)[0, ...] / rows.root_weights
 
 
 def trusted(fit: MemberFit, targets: Array, penalties: FloatArray) -> tuple[MemberFit, LeftOut]:
-    """Left-out errors, and the member, decomposed carefully if rounding shows in them; with a warning if it still may.
+    """The member, decomposed again with care if rounding affects its left-out errors, and these errors.
 
-    If sets are left out, the member is refitted without those for which it shows.
+    A warning is given if rounding may still affect them. If sets are left out, the member is refitted without those
+    whose errors it affects, instead.
     """
     sets = fit.rows.left_out
-    found = fit.left_out(penalties, targets, sets)
-    if not len(fit.spectrum):  # also if squares of columns that vary are less than any float
+    found = fit.left_out(penalties, targets)
+    if not len(fit.spectrum):  # columns that vary may have squares that are zero
         doubt = 0.0 if penalties.min() > 0 or fit.has_rank(0) else 1.0
     elif sets is None and fit.rows.knows_leverages:
         doubt = doubt_of_rows(fit, targets, penalties, found)
@@ -842,7 +835,7 @@ def trusted(fit: MemberFit, targets: Array, penalties: FloatArray) -> tuple[Memb
     if doubt > _GOOD_ENOUGH and sets is None and fit.sharpness is None:
         return trusted(factorise_carefully(fit.rows, fit.measurement), targets, penalties)
     if doubt > _NOTICED:
-        # A power of ten, so that many members of much the same doubt give one warning and not one each.
+        # A power of ten, so that many members of about the same accuracy give one warning and not one each.
         extent = f"up to {10.0 ** np.ceil(np.log10(doubt)):.0e} of themselves" if doubt < 1 else "more than themselves"
         warnings.warn(
             f"left-out errors may be off by {extent}: other features explain some features up to rounding, at a ridge "
@@ -856,9 +849,9 @@ def trusted(fit: MemberFit, targets: Array, penalties: FloatArray) -> tuple[Memb
 def residual_degrees(fit: MemberFit, penalties: FloatArray) -> FloatArray:
     """m = (tr R²)²/tr R⁴ at each ridge, shape (L,).
 
-    A squared error of labels that are noise, gᵀR²g, varies as that of m independent samples. At its interpolation
-    threshold a member has m near one: its error is one accident. Rows that are left out together may share their noise,
-    so that sets count as rows do elsewhere. R is then ZᵀRZ, with a unit vector in Z for each set.
+    The squared error of labels that are noise, gᵀR²g, varies like that of m independent samples. At its interpolation
+    threshold a member has m near one: its error depends on a single random number. Rows that are left out together may
+    share their noise, so each set counts as one row. R is then ZᵀRZ, with a unit vector in Z for each set.
     """
     if fit.rows.left_out is None:
         gains = to_numpy(fit.residual_gains(penalties))
@@ -869,19 +862,19 @@ def residual_degrees(fit: MemberFit, penalties: FloatArray) -> FloatArray:
 
 
 def _of_sets(fit: MemberFit, penalties: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """ZᵀRZ at each ridge, shape (L, S, S), and w of R, (L, ρ + 1), as in `MemberFit`."""
+    """ZᵀRZ at each ridge, shape (L, S, S), and the weights w of R, (L, ρ + 1), as in `MemberFit.residual_weights`."""
     w = to_numpy(fit.residual_weights(penalties))
     between = _shared_by_sets(fit.rows) @ to_numpy(fit.directions).T
     return float(not fit.spans_samples) * np.eye(len(between)) + (between * w[:, None, :]) @ between.T, w
 
 
 def _degrees(second: FloatArray, fourth: FloatArray) -> FloatArray:
-    """m, which is at least one, from the traces of R² and R⁴."""
+    """m, at least one, from the traces of R² and R⁴."""
     return np.maximum(np.maximum(second, 0.0) ** 2 / np.maximum(fourth, _TINY), 1.0)
 
 
 def _shared_by_sets(rows: TrainingRows) -> FloatArray:
-    """Zᵀ, shape (S, n): what the rows of a set may share, for sets that do not overlap."""
+    """Zᵀ, shape (S, n): the direction of noise that is common to the rows of a set, for sets that do not overlap."""
     sets = rows.left_out
     assert sets is not None
     chosen = sets.apart[:: -(-len(sets.apart) // _MOST_SETS)]
@@ -896,9 +889,9 @@ def _shared_by_sets(rows: TrainingRows) -> FloatArray:
 def independent_samples(fit: MemberFit, penalties: FloatArray, degrees: FloatArray) -> FloatArray:
     """How many independent samples the left-out errors at each ridge are worth if weights are fitted to them; (L,).
 
-    The inverse of a squared error, which weights follow, is too large by m/(m - 2) in the mean, so n samples, or sets
-    that are left out, are worth n (1 - 2/m). Zero if few rows determine the member, as with rare columns: their
-    left-out errors carry no information. `degrees` are m at each ridge.
+    Weights depend on the inverse of a squared error, which is too large by m/(m - 2) in the mean. So n samples, or sets
+    that are left out, are worth n (1 - 2/m). Zero if few rows determine the member, as with rare columns, because
+    left-out errors are then uninformative. `degrees` are m at each ridge.
     """
     rows = fit.rows
     d = to_numpy(fit.spectrum)
@@ -919,8 +912,8 @@ def member_paths(
 ) -> list[MemberPath]:
     """Factorise every member once and return its path.
 
-    Ridges are in the paper's convention, shape (L,), or (L, k) with a column for each member; `noise` has shape (k, C,
-    n). With `row_sets` each member sees some of the rows: one index array per member.
+    Ridges are in the paper's convention, shape (L,), or (L, k) with a column for each member; `noise` has shape
+    (k, C, n). With `row_sets`, one index array per member, each member sees only some of the rows.
     """
     known = rows.paths(plan, ridges)
     if known is not None:
@@ -928,8 +921,10 @@ def member_paths(
     penalties = ridges.reshape(len(ridges), -1) * plan.subset_sizes
     noises = [None] * plan.n_members if noise is None else noise
     if row_sets is not None:
-        from subridge.ridge.row_subsets import PartialPath  # which builds on this file
+        from subridge.ridge.row_subsets import PartialPath  # which imports this file
 
         return [PartialPath(rows, plan, r, own, penalties[:, r], noises[r]) for r, own in enumerate(row_sets)]
-    fits = factorise_members(rows, plan, penalties.min(axis=0))
-    return [MemberPath(fit, penalties[:, r], noises[r]) for r, fit in enumerate(fits)]
+    return [
+        MemberPath(fit, penalties[:, r], noises[r])
+        for r, fit in enumerate(factorise_members(rows, plan, penalties.min(axis=0)))
+    ]

@@ -1,20 +1,20 @@
 """Members trained on moments: one pass over rows of any number, in memory that does not grow with it.
 
-The moments of the rows are kept in some tens of batches, neighbours in the order of the data. Their sum gives every
-member at every ridge: ``[F g] = Q R`` with the centred, weighted rows F and labels g, and R, the root of their Gram
-matrix, stands for the rows in every product of residuals. Leverages are not known. In their place stands their mean, so
-that members r and r′ that see all n rows have
+The moments of the rows are kept in up to 32 batches of rows that are neighbours in the data. Their sum gives every
+member at every ridge: with the centred, weighted rows F and labels g, and the decomposition ``[F g] = Q R``, every
+product of residuals is the same for R, the root of their Gram matrix, as for the rows. Leverages are not known. They
+are replaced by their mean, so that members r and r′ that see all n rows have
 
     Ê_rr′ + ζ² = (r_r·r_r′/n) / [(1 - df_r/n)(1 - df_r′/n)],    df_r = tr H_r.
 
 Every pair has its own denominator. Generalised cross-validation of the ensemble's mean, with the mean of df_r in one
-denominator, is inconsistent for more than one member; Bellec, Du, Koriyama, Patil and Tan (2023, arXiv 2310.01374) show
-that, and correct it by such estimates of the parts of an ensemble's risk. A member that interpolates without ridge has
-K_r⁺y and tr K_r⁺ in place of residuals and 1 - df. Differences of errors have standard errors from the batches: the
+denominator, is inconsistent for more than one member. Bellec, Du, Koriyama, Patil and Tan (2023, arXiv 2310.01374) show
+this, and correct it by estimates like these for each pair of members. For a member that interpolates without ridge,
+K_r⁺y and tr K_r⁺ replace residuals and 1 - df. Standard errors of differences of errors come from the batches: the
 squared error of a batch is a quadratic form in its moments.
 
-Batches are merged by the update of Chan, Golub and LeVeque (1983), which has no difference of large sums. A root of a
-Gram matrix resolves directions down to √ε, about 1e-7 of a column's spread, where rows would resolve 1e-14.
+Batches are merged by the update of Chan, Golub and LeVeque (1983), which takes no difference of large sums. A root of a
+Gram matrix resolves directions down to √ε, about 1e-7 of a column's standard deviation; rows resolve 1e-14.
 """
 
 import warnings
@@ -41,7 +41,7 @@ from subridge.ridge.member import MemberFit, MemberPath
 from subridge.ridge.rounding import EPS
 from subridge.ridge.rows import Design, TrainingRows, left_out_groups, training_rows
 
-BATCHES = 32  # with so many the standard error of a difference is known to an eighth of itself
+BATCHES = 32  # enough to know the standard error of a difference with a relative error of one eighth
 _PER_PRODUCT = 32  # bytes: the moments of a batch, those before, their sum, and a member's decomposition
 
 
@@ -103,7 +103,7 @@ class RowMoments:
 def moments_of(X: Array | SparseMatrix, targets: Array, sample_weight: Array | None = None) -> RowMoments:
     """Moments of one batch of rows: X, shape (n, M), dense or SciPy sparse; targets (C, n); positive weights (n,).
 
-    Products are made in the library and on the device of X, and kept in NumPy.
+    Products are computed in the library and on the device of X, and kept as NumPy arrays.
     """
     M = X.shape[1]
     refuse_beyond_memory(f"the products of {M:,} features", _PER_PRODUCT * M**2, "take fewer, or use fit")
@@ -118,9 +118,9 @@ def moments_of(X: Array | SparseMatrix, targets: Array, sample_weight: Array | N
 
 
 def merged(parts: Iterable[RowMoments]) -> RowMoments:
-    """The moments of all rows together, merged as a tree of pairs, so that rounding grows with its depth.
+    """The moments of all rows together, merged as a tree of pairs, so that rounding errors grow only with its depth.
 
-    Parts are taken one by one, and pairs of equal depth are merged at once: of m parts log₂ m are held.
+    Parts are taken one by one, and pairs of equal depth are merged at once: for m parts, log₂ m are in memory.
     """
     held = list[tuple[int, RowMoments]]()
     for part in parts:
@@ -132,7 +132,7 @@ def merged(parts: Iterable[RowMoments]) -> RowMoments:
 
 
 def thinned(batches: Sequence[RowMoments], most: int = BATCHES) -> tuple[RowMoments, ...]:
-    """At most so many batches of much the same size: the two neighbours with fewest rows are merged."""
+    """At most so many batches, of about the same size: the two neighbours with the fewest rows are merged."""
     found = list(batches)
     while len(found) > most:
         at = np.argmin([a.n_samples + b.n_samples for a, b in pairwise(found)])
@@ -141,7 +141,7 @@ def thinned(batches: Sequence[RowMoments], most: int = BATCHES) -> tuple[RowMome
 
 
 def pieces_of(n_new: int, n_before: int, number: int | None = None) -> list[slice]:
-    """Parts of new rows that become batches of their own, so many, or as befits them beside those of earlier rows.
+    """Slices of new rows that become batches: `number` of them, by default the share of 32 that new rows are of all.
 
     >>> len(pieces_of(100, 0)), len(pieces_of(100, 100)), len(pieces_of(3, 900)), pieces_of(0, 0)
     (32, 16, 1, [])
@@ -196,13 +196,13 @@ class MomentBatches:
     def leave_batches_out(self, estimator: Any) -> FloatArray:
         """Judge an estimator on every batch, fitted to the others: exact, and without another pass over the table.
 
-        Subsets, ridges, shares and weights are chosen again without each batch. If rows are in the order of time, or
-        lie by groups, that is fairer than leaving out single rows.
+        Subsets, ridges, shares and weights are chosen again without each batch. If rows are in time order, or sorted by
+        groups, these errors are less biased than those of single left-out rows.
 
         Parameters
         ----------
         estimator : RidgeEnsembleRegressor or BandedRidge
-            What to fit; it is not changed.
+            The estimator, of which copies are fitted.
 
         Returns
         -------
@@ -229,7 +229,7 @@ class MomentBatches:
         for number, each in enumerate(self.batches):
             others = replace(self, batches=self.batches[:number] + self.batches[number + 1 :])
             model = deepcopy(estimator).fit(others)
-            with warnings.catch_warnings(action="ignore", category=UserWarning):  # of names that means do not have
+            with warnings.catch_warnings(action="ignore", category=UserWarning):  # means have no feature names
                 coef = np.atleast_2d(model.coef_)
                 output = np.ravel(model.predict(each.feature_means[None, :]))
             errors = each.squares(np.ones(len(coef)), coef, each.feature_means, output)
@@ -237,17 +237,17 @@ class MomentBatches:
         return np.array(found)
 
 
-# -- rows that stand for them ---------------------------------------------------------------------
+# -- rows with the same moments -------------------------------------------------------------------
 
 
 @dataclass(frozen=True, eq=False)
 class MomentRows(TrainingRows):
-    """The rows of a root R, at most M + 1, that have the moments of all rows; build it by `moment_rows`.
+    """The rows of a root R, at most M + 1, that have the moments of all rows; build them by `moment_rows`.
 
     Products of their errors for a target, with weights of W/m for each of m, are those of all rows. `batches` are
-    moments centred on their own means, `whole` those of all rows. `has_intercept` says that R is centred:
-    `fit_intercept` is false, because the rows of R have no mean to take away. Features are divided by `scales`, shape
-    (M,).
+    moments centred on their own means, `whole` those of all rows. If `has_intercept`, R is the root of centred moments;
+    `fit_intercept` is false all the same, because the rows of R must not be centred again. Features are divided by
+    `scales`, shape (M,).
     """
 
     batches: tuple[RowMoments, ...] = ()
@@ -264,7 +264,7 @@ class MomentRows(TrainingRows):
     def paths(self, plan: SubsetPlan, ridges: FloatArray) -> list[MemberPath]:
         """The members of a plan along a path of ridges, shape (L,) or (L, k)."""
         if (self.scales != 1).any() and not plan.selects_features:
-            raise DataError("standardised moments serve members that select features, not projections; standardise X")
+            raise DataError("standardised moments cannot be used with projections; standardise X itself")
         penalties = ridges.reshape(len(ridges), -1) * plan.subset_sizes
         return [MomentPath(self, plan, r, own) for r, own in enumerate(penalties.T)]
 
@@ -275,7 +275,7 @@ class MomentRows(TrainingRows):
 
     @property
     def n_units(self) -> int:
-        """Batches, whose squared errors are compared in place of those of rows."""
+        """Number of batches, whose squared errors are compared in place of those of rows."""
         return len(self.batches)
 
     @property
@@ -317,7 +317,7 @@ class MomentRows(TrainingRows):
 
 
 def moment_rows(batches: Sequence[RowMoments], fit_intercept: bool, standardise: bool = False) -> MomentRows:
-    """Rows that have the moments of all batches together; with `standardise` in units of the columns' spread."""
+    """Rows that have the moments of all batches together; with `standardise` in units of standard deviations."""
     whole = merged(batches)
     # Without intercept, moments about zero are used.
     used = whole._shifted(whole.feature_means, whole.target_means, whole.total_weight * (not fit_intercept))
@@ -344,9 +344,10 @@ def moment_rows(batches: Sequence[RowMoments], fit_intercept: bool, standardise:
 def _root(moments: RowMoments, sizes: FloatArray) -> tuple[FloatArray, FloatArray]:
     """R, shape (ρ + 1, M), and T, shape (ρ + 1, C), with ``RᵀR = gram``, ``TᵀR = cross`` and squared columns of T.
 
-    R is found by Cholesky with pivots in units of the columns' `sizes`, shape (M,), zero for those that are left out.
-    Columns of any scale keep their digits. Directions below √(M ε) of the scaled matrix are left out. The last row has
-    what no feature explains of each target by itself, so that products of two targets are not those of the rows.
+    R comes from a Cholesky factorisation with pivots, with columns in units of their `sizes`, shape (M,), so that
+    columns of any scale keep their digits. Columns of size zero, and directions below √(M ε) of the scaled matrix, are
+    left out. The last row has the part of each target, by itself, that no feature explains, so that products of two
+    different targets are not those of the rows.
     """
     M = len(sizes)
     squares = moments.target_squares
@@ -387,9 +388,9 @@ class MomentPath(MemberPath):
 
 
 def _factorised(rows: MomentRows, measurement: IntArray, least_penalty: float) -> MemberFit:
-    """The decomposition of a member on rows that stand for all, without directions that are rounding of the moments.
+    """The decomposition of a member on the rows of a root, without directions that are rounding errors of the moments.
 
-    V is divided by the columns' scales, so that weights are those of the features as they were given.
+    V is divided by the columns' scales, so that weights are those of the features as given.
     """
     Ft = rows.design(measurement).dense()
     V, s, Qt = np.linalg.svd(Ft, full_matrices=False)
@@ -409,12 +410,12 @@ def _factorised(rows: MomentRows, measurement: IntArray, least_penalty: float) -
 
 
 class MomentSearch(BandedSearch):
-    """The best shares of feature spaces, and the best ridge, of every target among those seen so far.
+    """The best shares of feature spaces, and the best ridge, of every target among those tried so far.
 
     Without `groups`, errors are those of all rows in the trace form. With them, a label for each batch, they are exact:
-    those of batches that are left out with all batches of their label. Columns of X are in units of their spread if
-    moments are to be standardised. `ridges` are set before anything is tried. If not `per_target`, one choice has the
-    least mean of error over variance.
+    each batch is left out together with all batches of its label. Columns of X are in units of their standard
+    deviations if moments are to be standardised. Set `ridges` before the first try. If not `per_target`, all targets
+    have one choice, with the least mean of error over variance.
     """
 
     def __init__(
@@ -437,10 +438,10 @@ class MomentSearch(BandedSearch):
         self.inside = self.outside = self.loss[:, None]  # of each part that is left out, shape (C, G)
 
     def try_shares(self, shares: FloatArray, tick: Tick = no_tick) -> None:
-        """See one draw of shares, shape (S,), at all ridges."""
+        """Try one draw of shares, shape (S,), at all ridges."""
         parts = np.stack(self._errors(shares), axis=-1)  # (L, C, G)
         sums = parts.sum(axis=-1, keepdims=True)
-        # At what the others choose, a part is judged.
+        # A part is judged at the choice that the others make.
         outside, places = self._least(sums - parts if parts.shape[-1] > 1 else parts)
         inside = np.take_along_axis(parts, places[None], axis=0)[0]
         self.inside = np.where(outside < self.outside, inside, self.inside)
@@ -456,7 +457,7 @@ class MomentSearch(BandedSearch):
             self.try_shares(shares, tick)
 
     def forms(self, rng: Generator) -> tuple[FloatArray, FloatArray]:
-        """As of rows, and T without random vectors: ``FᵀGF = I - A⁻¹`` and ``GF = F A⁻¹`` with A = FᵀF + I."""
+        """As for rows, but T is exact: ``FᵀGF = I - A⁻¹`` and ``GF = F A⁻¹`` with A = FᵀF + I."""
         alive = self.scales > 0
         M = len(self.rows.scales)
         F = np.asarray(self.rows.features) * self._stretches(alive / alive.sum())[:, None]
@@ -479,7 +480,7 @@ class MomentSearch(BandedSearch):
         return errors.min(axis=0), errors.argmin(axis=0)
 
     def _errors(self, shares: FloatArray) -> list[FloatArray]:
-        """Squared errors of what is left out, weighted sums of shape (L, C) for each set."""
+        """Squared errors of left-out rows, weighted sums of shape (L, C) for each set."""
         places = range(len(self.ridges))
         roots = self._stretches(shares)
         if not self._groups:
@@ -496,7 +497,7 @@ class MomentSearch(BandedSearch):
         return found
 
     def _stretches(self, shares: FloatArray) -> FloatArray:
-        """By how much every column is stretched so that one ridge serves all spaces; shape (M,), 0 in no space."""
+        """Factors of the columns with which one ridge serves all spaces; shape (M,), 0 for columns of no space."""
         found = np.zeros(len(self.rows.scales))
         for columns, share, scale in zip(self._columns, shares, self.scales, strict=True):
             found[columns] = np.sqrt(share / (scale or np.inf))

@@ -29,8 +29,8 @@ def fit_members(X: ArrayLike, y: ArrayLike, ensemble: Ensemble, *, noise: ArrayL
     ensemble : Ensemble
         Built from a `SubsetPlan`, with one ridge per member or a common one.
     noise : array_like, shape (k, n_samples) or (k, n_samples, n_targets), optional
-        The readout noise ξ_r^μ of training; None trains without it (``ensemble.readout_noise`` is a law, not a
-        draw, and is not used here).
+        The readout noise ξ_r^μ of training; None trains without it. ``ensemble.readout_noise`` is a standard
+        deviation, not a draw, and is not used here.
 
     Returns
     -------
@@ -51,8 +51,8 @@ def fit_members(X: ArrayLike, y: ArrayLike, ensemble: Ensemble, *, noise: ArrayL
     See Also
     --------
     risk_of_weights : the exact error of such weights.
-    simulate : many training sets at once, and fast.
-    RidgeEnsembleRegressor : an estimator to use.
+    simulate : train on many sets at once, and fast.
+    RidgeEnsembleRegressor : an estimator for data.
 
     Examples
     --------

@@ -1,9 +1,9 @@
-"""Decompositions that keep the digits, and the exact rank of rows: what `member` turns to if rounding may count.
+"""Accurate decompositions and the exact rank of rows, which `member` uses where rounding errors may matter.
 
-- `decompose_carefully` keeps the digits of columns of mixed scales, n ≈ N_r and tiny ridges.
-- `perturbed` moves rows within their rounding: what this changes in a result is taken for the error of its rounding.
-- `rank_of_residues` decides whether a direction is exactly zero or as small as rounding, which singular values cannot
-  decide: columns that agree to the last digit are harmless, columns that agree up to rounding are not.
+- `decompose_carefully` is accurate for columns of mixed scales, n ≈ N_r and tiny ridges.
+- `perturbed` changes rows by about a rounding error: the change of a result is an estimate of its rounding error.
+- `rank_of_residues` decides whether a direction is exactly zero or as small as rounding errors. Singular values cannot
+  decide that: columns that agree to the last digit are harmless, columns that agree up to rounding are not.
 """
 
 from functools import cache
@@ -15,11 +15,11 @@ from subridge.arrays.namespace import like, to_numpy
 from subridge.arrays.types import Array, FloatArray, IntArray
 
 EPS = float(np.finfo(np.float64).eps)
-_GRADED = 1e2  # ratio of column norms above which Jacobi rotations are worth their price
-_HIGH = 1e-3  # 1 - H_ii below which a difference from one has lost digits that count
+_GRADED = 1e2  # ratio of column norms above which Jacobi rotations are worth their time
+_HIGH = 1e-3  # 1 - H_ii below which a difference from one has lost too many digits
 
 
-# -- a decomposition that keeps the digits --------------------------------------------------------
+# -- an accurate decomposition --------------------------------------------------------------------
 
 
 def decompose_carefully(
@@ -28,12 +28,12 @@ def decompose_carefully(
     """Decompose rows given as Fᵀ, shape (N_r, n), whose samples leave `room` dimensions.
 
     Returns Qᵀ (ρ, n), d (ρ,) ascending, Vᵀ (ρ, N_r), the relative uncertainty of the space that Q spans, and a bound
-    of d in the directions that were taken for rounding, zero if there are none.
+    of d in the directions that were dropped as rounding errors, zero if there are none.
 
-    The intercept's `direction` u, shape (n,), zeros without one, is taken along as one more column, larger than all
-    others, so that it comes out first and mixes with nothing. The rank is judged with every column at its own scale.
-    Columns of very different scales are decomposed by one-sided Jacobi rotations, which find every direction to the
-    accuracy that its columns allow.
+    The intercept's `direction` u, shape (n,), zeros without one, is added as one more column. It is larger than all
+    others, so that it comes out first and mixes with no other. The rank is judged with every column at its own scale.
+    Columns of very different scales are decomposed by one-sided Jacobi rotations, which find every direction as
+    accurately as its columns allow.
 
     >>> decompose_carefully(np.array([[1e-9, 0, 0], [0, 1e9, 0]]), np.zeros(3), 3)[1]
     array([1.e-18, 1.e+18])
@@ -57,7 +57,7 @@ def decompose_carefully(
     right = np.zeros((rank, N))
     right[:, live] = Vt[kept, : len(live)][::-1]
     rest = 0.0
-    if rank < min(len(live), room):  # what is left of large dependent columns mixes with directions that are as small
+    if rank < min(len(live), room):  # rounding errors of large dependent columns mix with directions of their size
         rest = float(s[first + rank :].max(initial=0.0)) + EPS * np.sqrt(max(F.shape)) * float(norms.max())
         sharpness = max(sharpness, (rest / s[first + rank - 1]) ** 2)
     return np.ascontiguousarray(Q[:, kept][:, ::-1].T), s[kept][::-1] ** 2, right, float(sharpness), rest**2
@@ -75,15 +75,15 @@ def _by_rotations(A: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
 
 
 def perturbed(Ft: FloatArray, seed: int) -> FloatArray:
-    """Rows as Fᵀ, shape (N_r, n), with every column of F moved by about the backward error of a decomposition."""
+    """Rows as Fᵀ, shape (N_r, n), with every column of F changed by about the backward error of a decomposition."""
     scale = 4 * EPS * np.sqrt(max(Ft.shape) / Ft.shape[1] * (Ft**2).sum(axis=1))
     return np.asarray(Ft + scale[:, None] * np.random.default_rng(seed).standard_normal(Ft.shape))
 
 
 def orthogonal_again(Qt: Array, u: Array, rest: Array, slack: Array) -> tuple[Array, Array]:
-    """What no direction explains of labels (C, n), made orthogonal once more, and the diagonal of P (n,).
+    """The `rest` of labels (C, n) that no direction explains, made orthogonal again, and the diagonal of P (n,).
 
-    For rows of high leverage P_ii is computed as a squared norm, which keeps twice the digits of a difference from one.
+    For rows of high leverage P_ii is computed as a squared norm, which has twice the digits of a difference from one.
     """
     Q = np.vstack([to_numpy(Qt), to_numpy(u)])
     C, n = rest.shape

@@ -1,8 +1,8 @@
-"""Members that see some of the rows only: a row that is left out changes the members that saw it, and no others.
+"""Members that see only some of the rows: a left-out row changes the members that saw it, and no others.
 
-Member r is trained on its own rows. A row of these is left out as for any member; any other row it predicts as it is,
-because it never saw it. If two rows are left out, and the member saw the first only, its output for the second changes
-by ``h_i(x) e_i``, as for any new row.
+Member r is trained on its own rows. One of these is left out as for any member. For any other row the member predicts
+without a change, because it never saw that row. If two rows are left out, and the member saw only the first, its output
+for the second changes by ``h_i(x) e_i``, as for any new row.
 """
 
 import numpy as np
@@ -16,12 +16,12 @@ from subridge.ridge.rows import TrainingRows, new_rows, training_rows
 
 
 def draw_rows(n_samples: int, number: int, n_members: int, seed: int) -> tuple[IntArray, ...]:
-    """So many of n rows for each member, drawn independently without repeats, ascending; shape (number,) each."""
+    """Numbers of n rows for each member, drawn independently without repeats, ascending; shape (number,) each."""
     return tuple(np.sort(stream(seed, r).permutation(n_samples)[:number]) for r in range(n_members))
 
 
 def part_of_rows(rows: TrainingRows, index: IntArray) -> TrainingRows:
-    """Some of the rows, centred anew."""
+    """Some of the rows, centred again."""
     return training_rows(
         _given(rows, index), take_last(rows.targets, index), take_last(rows.weights, index), rows.fit_intercept
     )
@@ -34,20 +34,19 @@ def _given(rows: TrainingRows, index: IntArray) -> Array | SparseMatrix:
 
 
 class PartialPath(MemberPath):
-    """One member that sees some rows, at L penalties; errors are about all rows."""
+    """One member that sees some rows, at L penalties; it has errors on all rows."""
 
     def __init__(
         self, rows: TrainingRows, plan: SubsetPlan, r: int, seen: IntArray, penalties: FloatArray, noise: Array | None
     ) -> None:
         own = part_of_rows(rows, seen)
-        fit = factorise(own, plan, r, float(penalties.min()))
-        super().__init__(fit, penalties, None if noise is None else take_last(noise, seen))
-        others = np.setdiff1d(np.arange(rows.n_samples), seen)
+        noise = None if noise is None else take_last(noise, seen)
+        super().__init__(factorise(own, plan, r, float(penalties.min())), penalties, noise)
         self.rows = rows
         self._seen = seen
-        self._others = others
-        self._order = np.argsort(np.concatenate([seen, others]))
-        self._new = new_rows(_given(rows, others), plan.measurements[r], own.feature_means)
+        self._others = np.setdiff1d(np.arange(rows.n_samples), seen)
+        self._order = np.argsort(np.concatenate([seen, self._others]))
+        self._new = new_rows(_given(rows, self._others), plan.measurements[r], own.feature_means)
 
     def errors(self, index: int | IntArray) -> Array:
         own = super().errors(index)
@@ -67,7 +66,7 @@ class PartialPath(MemberPath):
             plain = self.errors(place)
             p = float(self.penalties[place])
             own = super().errors(place) - (0.0 if self._noise is None else self._noise)
-            pulls, shifts = fit.pulls(p, self._targets, own * fit.rows.root_weights, None)
+            pulls, shifts = fit.pulls(p, self._targets, own * fit.rows.root_weights)
             changes = fit.output_changes(fit.scores(self._new, p), pulls, seen) + take_last(shifts, seen)[:, None, :]
             outside = take_last(plain, self._others) + xp.permute_dims(changes, (2, 0, 1))
             every = xp.stack([plain] * len(left_out))

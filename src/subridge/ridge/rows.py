@@ -41,19 +41,20 @@ class SetBatch:
     answered: BoolArray  # rows whose left-out error is taken from this set, shape (G, m)
 
     def of(self, values: Array) -> Array:
-        """What values, shape (..., n), are on the rows of the sets; shape (..., G, m)."""
+        """Values, shape (..., n), on the rows of the sets; shape (..., G, m)."""
         return take_last(values, self.rows.ravel()).reshape((*values.shape[:-1], *self.rows.shape))
 
     def answers(self, values: Array) -> Array:
-        """Of values on the rows of the sets, shape (..., G, m), those of answered rows, one after the other."""
+        """The values of answered rows, in one axis, from values on the rows of the sets, shape (..., G, m)."""
         return take_last(values.reshape((*values.shape[:-2], -1)), np.flatnonzero(self.answered))
 
 
 @dataclass(frozen=True, eq=False)
 class LeftOutSets:
-    """Sets of rows that are left out together; exactly one set answers for each row.
+    """Sets of rows that are left out together; the left-out error of each row comes from exactly one set.
 
-    Sets are numbered in the order of the batches. `is_partition` says that sets do not overlap: groups, not windows.
+    Sets are numbered in the order of the batches. `is_partition` is true for groups, which do not overlap, and false
+    for windows.
     """
 
     batches: tuple[SetBatch, ...]
@@ -61,12 +62,12 @@ class LeftOutSets:
 
     @property
     def n_sets(self) -> int:
-        """Number of groups, or of rows if each is left out with its neighbours."""
+        """The number of groups, or of rows if each is left out with its neighbours."""
         return sum(len(batch.rows) for batch in self.batches)
 
     @property
     def largest(self) -> int:
-        """Rows of the largest set."""
+        """The number of rows of the largest set."""
         return max(int(batch.rows.shape[1]) for batch in self.batches)
 
     @cached_property
@@ -102,7 +103,7 @@ class LeftOutSets:
 
     @cached_property
     def owners(self) -> IntArray:
-        """The number of the set that answers for each row, shape (n,)."""
+        """The number of the set from which the error of each row comes, shape (n,)."""
         per_set = np.concatenate([batch.answered.sum(axis=1) for batch in self.batches])
         return np.repeat(np.arange(self.n_sets), per_set)[self.order]
 
@@ -118,18 +119,18 @@ def left_out_groups(groups: ArrayLike, n_samples: int, kept: IntArray | None = N
     try:
         if isinstance(groups, np.ma.MaskedArray):
             groups = groups.tolist()
-        # Lists as objects, because NumPy writes a missing label among strings as "nan".
+        # Lists become objects, because NumPy turns a missing label among strings into "nan".
         labels = np.asarray(groups, dtype=object) if isinstance(groups, list | tuple) else to_numpy(groups)
         if labels.shape != (n_samples,):
             raise ValueError(f"got shape {labels.shape}")
-        # Groups are numbered in the order of their first rows, missing labels by -1.
+        # Groups are numbered in the order of their first rows; missing labels have -1.
         numbers = factorize(labels if kept is None else labels[kept])[0]
     except (TypeError, ValueError) as error:
         raise DataError(f"groups must have one label for each of the {n_samples} rows: {error}") from error
     if (numbers < 0).any():
         raise DataError(
             f"groups lacks the label of {(numbers < 0).sum()} of {len(numbers)} rows, so these cannot be left out with "
-            "their group; name their groups, or drop those rows"
+            "their group; give their labels, or drop those rows"
         )
     sizes = np.bincount(numbers)
     if len(sizes) < 2:
@@ -143,7 +144,7 @@ def left_out_groups(groups: ArrayLike, n_samples: int, kept: IntArray | None = N
 
 
 def left_out_windows(gap: int, positions: Sequence[int] | IntArray) -> LeftOutSets:
-    """Every row with its neighbours up to `gap` steps of time away; `positions`, shape (n,), ascend.
+    """Every row with its neighbours up to `gap` time steps away; `positions`, shape (n,), ascend.
 
     >>> [batch.rows.tolist() for batch in left_out_windows(1, [0, 1, 2, 3]).batches]
     [[[0, 1], [2, 3]], [[0, 1, 2], [1, 2, 3]]]
@@ -162,7 +163,7 @@ def left_out_windows(gap: int, positions: Sequence[int] | IntArray) -> LeftOutSe
     return LeftOutSets(tuple(batches), False)
 
 
-# -- what a member sees of the rows -------------------------------------------------------------
+# -- rows as a member sees them -----------------------------------------------------------------
 
 
 @dataclass(frozen=True, eq=False)
@@ -170,8 +171,8 @@ class Design:
     """A member's centred, weighted rows ``F = √w (x - x̄)``, shape (n, N_r), in unscaled features.
 
     The paper's features are ``F/√N_r``, so its ridge λ_r is the penalty ``λ_r N_r`` on F. Dense `values` are Fᵀ, shape
-    (N_r, n). Sparse ones are the features as they were given, shape (n, N_r), with their `means` x̄ and `roots` √w:
-    centring them is accounted for and never carried out.
+    (N_r, n). Sparse ones are the features as they were given, shape (n, N_r), with their `means` x̄ and `roots` √w: the
+    products take account of the centring, which is never carried out.
     """
 
     values: Array | SparseMatrix
@@ -219,10 +220,10 @@ class TrainingRows:
     """Training data after weighting and centring; build it by `training_rows`.
 
     Dense `features`, shape (M, n), are centred and weighted; sparse ones, shape (n, M), are as given, in compressed
-    columns. `targets` are the labels y, neither centred nor weighted, shape (C, n); `feature_means` x̄, shape (M,),
-    zero without intercept; `weights` w, shape (n,). `left_out` names the rows that are left out together; None for each
-    row by itself. `given` is X as it was given, shape (n, M), to distinguish exact dependence from rounding; None
-    after training.
+    columns. `targets` are the labels y, neither centred nor weighted, shape (C, n); `feature_means` are x̄, shape (M,),
+    zero without intercept; `weights` are w, shape (n,). `left_out` are the sets of rows that are left out together;
+    None for each row by itself. `given` is X as it was given, shape (n, M), to distinguish exact dependence from
+    rounding errors; None after training.
     """
 
     features: Array | SparseMatrix
@@ -232,7 +233,7 @@ class TrainingRows:
     fit_intercept: bool
     left_out: LeftOutSets | None = None
     given: Array | SparseMatrix | None = None
-    knows_leverages: ClassVar[bool] = True  # false if rows stand for others
+    knows_leverages: ClassVar[bool] = True  # false for rows made from moments
 
     @property
     def n_samples(self) -> int:
@@ -240,7 +241,7 @@ class TrainingRows:
         return len(self.weights)
 
     def paths(self, plan: "SubsetPlan", ridges: FloatArray) -> "list[MemberPath] | None":
-        """The members of a plan along ridges (L,) or (L, k), if they are not to be factorised from these rows."""
+        """The members of a plan along ridges (L,) or (L, k); None if they are to be factorised from these rows."""
         return None
 
     @property
@@ -250,7 +251,7 @@ class TrainingRows:
 
     @property
     def n_units(self) -> int:
-        """What is left out in turn: rows, or sets of rows."""
+        """The number of units that are left out in turn: rows, or sets of rows."""
         return self.n_samples if self.left_out is None else self.left_out.n_sets
 
     @property
@@ -289,9 +290,9 @@ class TrainingRows:
 
     @cached_property
     def effective_targets(self) -> float:
-        """``(tr S)²/tr S²`` with the products S of targets: how many equal, uncorrelated ones they are worth.
+        """``(tr S)²/tr S²`` with the products S of targets: how many equal, uncorrelated targets they are worth.
 
-        Copies of a target are worth one, and so are the two columns of two classes; targets in small units nothing.
+        Copies of a target are worth one, and so are the two columns of two classes. Targets in small units add nothing.
         """
         g = self.centred_targets[0]
         largest = float(abs(g).max())
@@ -303,15 +304,15 @@ class TrainingRows:
 
     @cached_property
     def intercept_direction(self) -> Array:
-        """``u = √w/‖√w‖``, what the intercept fits of the weighted samples, zeros without one; shape (n,)."""
+        """``u = √w/‖√w‖``, the direction of the weighted samples that the intercept fits, zeros without one; (n,)."""
         return self.root_weights * (self.fit_intercept / sqrt(self.total_weight))
 
     @cached_property
     def deviations(self) -> Array:
-        """``y_i - ȳ^(-i)``, the labels measured from the mean of the others, or y without intercept; shape (C, n).
+        """``y_i - ȳ^(-i)``, the labels less the mean of the others, or y without intercept; shape (C, n).
 
-        The others are the rows that are not left out together with row i. Labels that differ from their mean by
-        rounding only count as equal to it.
+        The others are the rows that are not left out together with row i. Labels that differ from their mean only by
+        rounding errors count as equal to it.
         """
         if not self.fit_intercept:
             return self.targets
@@ -329,14 +330,14 @@ class TrainingRows:
 
     @cached_property
     def centred_targets(self) -> tuple[Array, Array]:
-        """`centred` of the labels themselves, which all members without readout noise share."""
+        """`centred` of the labels themselves, for all members without readout noise."""
         return self.centred(self.targets)
 
     def centred(self, targets: Array) -> tuple[Array, Array]:
         """``g = √w (y - ȳ)`` and ȳ, shapes (C, n) and (C,)."""
         means = targets[:, 0] * 0.0
         centred = targets
-        for _ in range(2 * self.fit_intercept):  # the second mean removes what rounding left of a large offset
+        for _ in range(2 * self.fit_intercept):  # the second mean removes the rounding error of a large offset
             again = centred @ self.weights / self.total_weight
             centred = centred - again[:, None]
             means = means + again
@@ -349,11 +350,11 @@ class TrainingRows:
 
     @cached_property
     def column_squares(self) -> FloatArray:
-        """``Σ w (x - x̄)²/n`` of every feature, 0 if it is no more than the rounding of a constant; shape (M,)."""
+        """``Σ w (x - x̄)²/n`` of every feature, 0 if it may be the rounding error of a constant; shape (M,)."""
         means = to_numpy(self.feature_means)
         n = self.n_samples
         X = self.features
-        with np.errstate(over="ignore"):  # numbers that are too large are refused by the checks of rows
+        with np.errstate(over="ignore"):  # the checks of rows refuse numbers that are too large
             if is_sparse(X):
                 totals = X.multiply(X).T @ self.weights - means**2 * self.total_weight
             else:
@@ -363,7 +364,7 @@ class TrainingRows:
         return np.where((squares > rounding) | ~np.isfinite(squares), squares, 0.0)
 
     def design(self, measurement: IntArray) -> Design:
-        """What a member sees: some of the features, by number, or their products with a matrix of shape (N_r, M)."""
+        """The rows as a member sees them: some features, by number, or their products with a matrix, shape (N_r, M)."""
         X = self.features
         A = measurement
         means = self.feature_means
@@ -376,7 +377,7 @@ class TrainingRows:
 
 
 def new_rows(X: Array | SparseMatrix, measurement: IntArray, means: Array) -> Array:
-    """What a member sees of new rows X (m, M), less its means (M,); shape (m, N_r), in the library of the means."""
+    """New rows X (m, M), less the means (M,), as a member sees them; shape (m, N_r), in the library of the means."""
     A = measurement
     if A.ndim == 1:
         seen = X.tocsc()[:, A].toarray() if is_sparse(X) else select_rows(X.T, A).T
@@ -396,8 +397,8 @@ def training_rows(
 ) -> TrainingRows:
     """Weight and centre X, an array or SciPy sparse matrix of shape (n, M), once for all members.
 
-    Targets, shape (C, n), are in the library and on the device of X. Sample weights, shape (n,), are positive: rows of
-    weight zero must have been dropped. `left_out` names the rows that are left out together.
+    Targets, shape (C, n), are in the library and on the device of X. Sample weights, shape (n,), are positive: drop
+    rows of weight zero before. `left_out` are the sets of rows that are left out together.
     """
     weights = namespace_of(targets).ones_like(targets[0]) if sample_weight is None else sample_weight
     if is_sparse(X):
@@ -412,13 +413,13 @@ def training_rows(
             features[:, start : start + step] = (X[start : start + step] - means).T
     else:
         features = namespace_of(X).asarray(X.T - means[:, None], copy=True)
-    if fit_intercept:  # the first mean is as accurate as a feature's offset allows, the second as its spread
+    if fit_intercept:  # the error of the first mean is relative to a feature's offset, that of the second to its spread
         again: Array = features @ weights / weights.sum()
         features -= again[:, None]
         means = means + again
-        suspected = features[:, 0] == features[:, -1]  # few are, and a look at all rows takes time
+        suspected = features[:, 0] == features[:, -1]  # few are, and a test of all rows takes time
         found = features[suspected]
-        found[(found == found[:, :1]).all(axis=1)] = 0.0  # not what rounding leaves
+        found[(found == found[:, :1]).all(axis=1)] = 0.0  # constant features, without rounding errors
         features[suspected] = found
     if sample_weight is not None:
         features *= weights**0.5

@@ -1,8 +1,8 @@
-"""A ridge, and weights of the members, for each target of its own.
+"""Separate ridges, and separate weights of the members, for each target.
 
-Members are factorised once for all targets, which are then seen in blocks: only the coefficients have the size of all
-targets. Ridges are chosen by plain left-out errors, as himalaya's ``RidgeCV`` does. The error of what was chosen comes
-from parts of the rows: each part is judged at the ridge and the weights that the others choose.
+Members are factorised once for all targets, which are then processed in blocks: only the coefficients have the size of
+all targets. Ridges are chosen by plain left-out errors, as himalaya's ``RidgeCV`` does. The error of the chosen models
+comes from parts of the rows: each part is judged at the ridge and the weights that the others choose.
 """
 
 from collections.abc import Sequence
@@ -20,16 +20,15 @@ from subridge.ridge.choose import Judged, Losses, choose_ridges
 from subridge.ridge.member import MemberPath, factorise_members
 from subridge.ridge.rows import TrainingRows
 
-_PARTS = 10  # of the rows or groups, each judged at what the others choose
-# Bytes of the left-out errors of a block of targets, for all members and ridges, on a processor and on a card.
+_PARTS = 10  # of the rows or groups, each judged at the choice that the others make
+# Bytes of the left-out errors of a block of targets, for all members and ridges, on a CPU and on a GPU.
 _BLOCK = 2**27
-_BLOCK_ON_A_CARD = 2**29
+_BLOCK_ON_A_GPU = 2**29
 
 
 class TargetLosses(Losses):
-    """Losses of C targets, each at places of its own, without each of J + 1 parts of the rows, of which one is empty.
-
-    There are (J + 1) C entries: the targets with all rows, then without the first part, and so on. All of them follow
+    """Losses of C targets, each at its own places, without each of J + 1 parts of the rows; the first part is empty.
+    There are (J + 1) C entries: the targets with all rows, then without the next part, and so on. All of them follow
     from products of left-out errors, summed over each part.
     """
 
@@ -49,7 +48,7 @@ class TargetLosses(Losses):
         """
         C = len(self.rows.targets)
         at = np.arange(len(places)) // C
-        if (places == places[:, :1]).all():  # each target takes one of the common places, which are few
+        if (places == places[:, :1]).all():  # a target's members have one place, and there are few different places
             common, at = np.unique(places[:, 0], return_inverse=True)
             sums = np.stack([self._sums_in_common(place) for place in common])
         else:
@@ -110,7 +109,7 @@ def fit_targets(
     device = device_of(targets)
     penalties = ridges.reshape(len(ridges), -1) * plan.subset_sizes
     fits = list(factorise_members(rows, plan, penalties.min(axis=0)))
-    room = _BLOCK_ON_A_CARD if "cuda" in str(device) else _BLOCK
+    room = _BLOCK_ON_A_GPU if "cuda" in str(device) else _BLOCK
     block = max(1, room // (8 * rows.n_samples * penalties.size))
     coef = namespace_of(targets).zeros((C, plan.n_features), dtype=targets.dtype, device=device)
     kept = []
@@ -121,7 +120,7 @@ def fit_targets(
         losses = TargetLosses(paths, some, aggregation)
         found = choose_ridges(losses, scope)
         fitted = np.asarray(losses.at(found).weights)
-        # Each part of the rows at what the others choose.
+        # The error of each part of the rows, at the choice that the others make.
         errors = _moments(losses.products(found)[0]).risk_of(fitted).reshape((-1, b)).sum(axis=0)
         kept.append((found[:b], fitted[:b], errors))
         for r, path in enumerate(paths):
