@@ -157,6 +157,22 @@ def test_a_classifying_stream_needs_its_classes_first(data):
         sr.RidgeEnsembleClassifier(class_weight="balanced", voting="majority").partial_fit(X, labels, classes=[0, 1])
 
 
+def test_a_stream_of_classes_takes_their_own_score_and_refuses_one_that_needs_rows(data):
+    """The scores of numbers were asked for."""
+    X, y = data
+    labels = (y > 0).astype(int)
+    plain, named = (
+        sr.RidgeEnsembleClassifier(2, random_state=0, voting="sum", scoring=scoring).partial_fit(
+            X, labels, classes=[0, 1]
+        )
+        for scoring in (None, "accuracy")
+    )
+    np.testing.assert_array_equal(plain.coef_, named.coef_)
+    for scoring, message in (("neg_log_loss", "needs the rows, not moments"), ("r2", '"accuracy" or "neg_log_loss"')):
+        with pytest.raises(sr.errors.ParameterError, match=message):
+            sr.RidgeEnsembleClassifier(2, scoring=scoring).partial_fit(X, labels, classes=[0, 1])
+
+
 def test_a_later_batch_must_have_the_same_features(data):
     X, y = data
     model = sr.RidgeEnsembleRegressor(3, aggregation="mean").partial_fit(X, y)

@@ -52,7 +52,7 @@ from subridge.model.spaces import Spaces, read_columns, read_spaces
 from subridge.model.subsets import STRATEGIES, Strategy, StrategyOptions, read_strategy
 from subridge.ridge.candidates import MEMBERS, Choice, affordable, choose_ensemble, offers
 from subridge.ridge.checks import correlated_rows, unequal_scales, warn_of_rows, warn_once
-from subridge.ridge.choose import SURE_OF_SCALE, paired, squares_of, trainable
+from subridge.ridge.choose import SURE_OF_SCALE, paired, scored, squares_of, trainable
 from subridge.ridge.columns import ColumnRows, DiskColumns, column_rows
 from subridge.ridge.judge import Candidate, Offer, judge, tuned
 from subridge.ridge.moments import MomentBatches, MomentRows, RowMoments, moment_rows, moments_of, pieces_of, thinned
@@ -626,13 +626,17 @@ class RidgeEnsembleBase(RidgeEstimator):
         warn_once([unequal_scales(rows.column_squares, getattr(self, "feature_names_in_", None))], stacklevel=4)
         decided = aggregations[0]
         families = self._families((rows.column_squares > 0) | (not all_rows), seed)
+        scoring = self.scoring
         if decided.decides_classes:  # one ridge, unless a number of members or subsets are given
+            if scored(decided, scoring, rows) is not decided:
+                raise ParameterError(f"scoring={scoring!r} needs the rows, not moments; fit to rows")
+            scoring = None
             families = [families[0][:1]]
             aggregations = [Mean()]
         aggregations = affordable(aggregations, rows.n_samples)
         fixed = self._given_ridges(families)
         with np.errstate(invalid="ignore"):  # the error of a single row is infinite
-            choice = choose_ensemble(rows, families, aggregations, self.ridges, self.ridge_scope, self.scoring, fixed)
+            choice = choose_ensemble(rows, families, aggregations, self.ridges, self.ridge_scope, scoring, fixed)
             self.choice_ = replace(choice, kept={})
             taken = choice.kept[choice.taken]
             self._keep_candidate(
