@@ -40,7 +40,7 @@ __all__ = [
 
 # Eigenvalues this far below zero, relative to the largest entry, are rounding of a semi-definite matrix.
 _SEMIDEFINITE_SLACK = 1e-10
-MOST_FEATURES = 10**7  # of a structure that is built from a few numbers
+MOST_FEATURES = 10**7  # of a covariance that is built from a few numbers
 _STEEPEST = 40.0  # exponent of a power law: with the most features its eigenvalues stay in the range of floats
 
 
@@ -71,7 +71,7 @@ class Covariance(Fingerprinted, ABC):
            [1., 2., 1.],
            [1., 1., 2.]])
 
-    It is one diagonal plus one factor, so that a sample takes 3 + 1 standard normals:
+    It is a diagonal plus one factor, so that a sample takes 3 + 1 standard normals:
 
     >>> d, F = Sigma.diagonal_plus_low_rank()
     >>> d, F.shape, Sigma.white_size
@@ -96,7 +96,7 @@ class Covariance(Fingerprinted, ABC):
         Returns
         -------
         ndarray, shape (n, m)
-            Covariances of the ones with the others.
+            Covariances of the features in `rows` with those in `columns`.
         """
 
     @abstractmethod
@@ -155,7 +155,7 @@ class Covariance(Fingerprinted, ABC):
         Returns
         -------
         ndarray, shape (M,) or (M, n)
-            One column for each.
+            One column per column of `vectors`.
         """
         return self.apply_rows(vectors.T).T
 
@@ -473,8 +473,7 @@ def equicorrelated(n_features: int, data_scale: float = 1.0, correlation: float 
     M = positive_integer("n_features", n_features, MOST_FEATURES)
     s = one_number("data_scale", non_negative("data_scale", data_scale))
     c = one_number("correlation", within("correlation", correlation, 0.0, 1.0))
-    columns = 1 if s * c > 0 else 0
-    return LowRankPlusDiagonal(np.full(M, s * (1 - c)), np.full((M, columns), np.sqrt(s * c)))
+    return LowRankPlusDiagonal(np.full(M, s * (1 - c)), np.full((M, int(s * c > 0)), np.sqrt(s * c)))
 
 
 def power_law(n_features: int, exponent: float, scale: float = 1.0, *, seed: int | None = None) -> Covariance:

@@ -44,7 +44,7 @@ __all__ = [
     "rescaled_spread",
 ]
 
-# k of a strategy; a larger ensemble is a typing error.
+# k of a strategy; a larger number is a typing error.
 MOST_MEMBERS = 10**6
 
 
@@ -59,13 +59,13 @@ class StrategyOptions:
     fraction_spread : float
         kσ of heterogeneous subsets.
     subset_sizes : array_like, shape () or (k,), optional
-        Features (integers) or share of the features (floats in (0, 1]) of a member, one for all or one per member;
-        None is an even share, 1/k.
+        Features of a member, as a number (integer) or a share (float in (0, 1]); one for all or one per member. None is
+        the share 1/k.
 
     Raises
     ------
     ParameterError
-        If a number is no positive integer, or the spread negative.
+        If a number is not a positive integer, or the spread is negative.
 
     Examples
     --------
@@ -87,11 +87,11 @@ class StrategyOptions:
 
 
 class NamedStrategy(Fingerprinted, ABC):
-    """A strategy of this package, which text can name."""
+    """A strategy of this package, which can be chosen by name."""
 
     @abstractmethod
     def draw(self, n_features: int, seed: RandomState = None) -> SubsetPlan:
-        """Draw who sees which of M features.
+        """Draw the features that each member sees.
 
         Parameters
         ----------
@@ -124,7 +124,7 @@ class Equal(NamedStrategy):
     Raises
     ------
     ParameterError
-        If `n_members` is no positive integer.
+        If `n_members` is not a positive integer.
 
     Examples
     --------
@@ -141,7 +141,7 @@ class Equal(NamedStrategy):
 
     @property
     def expected_fractions(self) -> FloatArray:
-        """Of many features every member sees 1/k, shape (k,)."""
+        """The share 1/k of the features that each member sees, shape (k,)."""
         return np.full(self.n_members, 1.0 / self.n_members)
 
     def draw(self, n_features: int, seed: RandomState = None) -> SubsetPlan:
@@ -162,7 +162,7 @@ class Dirichlet(NamedStrategy):
     Raises
     ------
     ParameterError
-        If `n_members` is no positive integer, or `fraction_spread` is negative.
+        If `n_members` is not a positive integer, or `fraction_spread` is negative.
 
     Examples
     --------
@@ -177,11 +177,8 @@ class Dirichlet(NamedStrategy):
     fraction_spread: float
 
     def __post_init__(self) -> None:
-        spread = non_negative("fraction_spread", self.fraction_spread)
-        self._set(
-            n_members=positive_integer("n_members", self.n_members, MOST_MEMBERS),
-            fraction_spread=one_number("fraction_spread", spread, most=np.inf),
-        )
+        spread = one_number("fraction_spread", non_negative("fraction_spread", self.fraction_spread), most=np.inf)
+        self._set(n_members=positive_integer("n_members", self.n_members, MOST_MEMBERS), fraction_spread=spread)
 
     def fractions(self, seed: RandomState = None, size: int | None = None) -> FloatArray:
         """Draw the subset fractions ν_rr, before they are rounded to whole features.
@@ -206,9 +203,9 @@ class Dirichlet(NamedStrategy):
         shape = () if size is None else (positive_integer("size", size, MOST_FEATURES // self.n_members),)
         if self.fraction_spread < 1e-8:  # below any rounding to whole features; its inverse square overflows
             return np.full((*shape, self.n_members), 1 / self.n_members)
-        concentration = np.full(self.n_members, self.fraction_spread**-2)  # (σk)⁻², sec. C (HomHetEnsemblingSection)
-        fractions = stream(seed).dirichlet(concentration, shape)
-        if not (abs(fractions.sum(axis=-1) - 1) < 1e-6).all():  # all shares underflow to zero, or are NaN
+        # The concentration is (σk)⁻², sec. C (HomHetEnsemblingSection).
+        fractions = stream(seed).dirichlet(np.full(self.n_members, self.fraction_spread**-2), shape)
+        if not (abs(fractions.sum(axis=-1) - 1) < 1e-6).all():  # all fractions underflow to zero, or are NaN
             raise ParameterError(f"fraction_spread={self.fraction_spread:g} leaves no member with features; lower it")
         return fractions
 
@@ -249,7 +246,7 @@ class Overlapping(Sized):
     Raises
     ------
     SubsetError
-        If a size is no positive integer.
+        If a size is not a positive integer.
 
     Examples
     --------
@@ -276,7 +273,7 @@ class Projection(Sized):
     Raises
     ------
     SubsetError
-        If a size is no positive integer.
+        If a size is not a positive integer.
 
     Examples
     --------
@@ -349,7 +346,7 @@ def equal(n_members: int, n_features: int, seed: RandomState = None) -> SubsetPl
     Raises
     ------
     SubsetError, ParameterError
-        If there are fewer features than members, or a number is no positive integer.
+        If there are fewer features than members, or a number is not a positive integer.
 
     See Also
     --------
@@ -394,8 +391,7 @@ def dirichlet(n_members: int, n_features: int, fraction_spread: float, seed: Ran
 
     Notes
     -----
-    Every member first gets one feature. The rest is rounded by largest remainder, so that no member is empty and the
-    sizes sum to M.
+    Sizes are rounded by largest remainder, and each is at least one, so that no member is empty and the sizes sum to M.
 
     Examples
     --------
@@ -426,7 +422,7 @@ def overlapping(subset_sizes: ArrayLike, n_features: int, seed: RandomState = No
     Raises
     ------
     SubsetError, ParameterError
-        If a member is to see more features than there are, or a size is no positive integer.
+        If a subset has more features than there are, or a size is not a positive integer.
 
     See Also
     --------
@@ -460,7 +456,7 @@ def projection(subset_sizes: ArrayLike, n_features: int, seed: RandomState = Non
     Raises
     ------
     SubsetError, ParameterError
-        If the matrices would be too large for any machine, or a size is no positive integer.
+        If the matrices would be too large for any machine, or a size is not a positive integer.
 
     See Also
     --------
@@ -477,7 +473,7 @@ def projection(subset_sizes: ArrayLike, n_features: int, seed: RandomState = Non
 def _disjoint_plan(shares: FloatArray, n_features: int, rng: np.random.Generator) -> SubsetPlan:
     """Draw disjoint subsets that use every feature, with sizes proportional to the shares, shape (k,).
 
-    Sizes are integers of at least 1 that sum to M: the largest remainder after one apiece.
+    Sizes are integers of at least 1 that sum to M, rounded by largest remainder.
 
     >>> _disjoint_plan(np.array([0.5, 0.3, 0.2]), 8, np.random.default_rng(0)).subset_sizes
     array([4, 2, 2])
@@ -488,7 +484,7 @@ def _disjoint_plan(shares: FloatArray, n_features: int, rng: np.random.Generator
         raise SubsetError(f"n_features={M} cannot serve n_members={k}: every member needs a feature; lower n_members")
     wanted = shares / shares.sum() * M
     sizes = np.maximum(np.floor(wanted).astype(np.int64), 1)
-    while sizes.sum() > M:  # features of members lifted to one come from the member furthest above its share
+    while sizes.sum() > M:  # members raised to one feature take it from the member furthest above its share
         surplus = np.where(sizes > 1, sizes - wanted, -np.inf)
         sizes[np.argmax(surplus)] -= 1
     sizes[np.argsort(sizes - wanted, kind="stable")[: M - sizes.sum()]] += 1

@@ -128,7 +128,7 @@ class FeatureSet:
         Raises
         ------
         ParameterError
-            If `count` is no positive integer.
+            If `count` is not a positive integer.
         """
         if count is None or positive_integer("count", count) >= self.n_features:
             return self
@@ -155,7 +155,7 @@ class FeatureSet:
         Raises
         ------
         ParameterError
-            If a number is no positive integer.
+            If a number is not a positive integer.
         """
         if n_train is not None:
             n_train = positive_integer("n_train", n_train)
