@@ -193,8 +193,7 @@ def refuse_large_entries(name: str, entries: FloatArray) -> None:
     """Refuse an array with entries whose squares leave the range of floats; other checks refuse NaN."""
     flat = entries.ravel(order="K")
     if not float(np.vdot(flat, flat)) < _LARGEST:  # or NaN, or single precision
-        most, least = (float(bound.reduce(entries, axis=None, initial=0.0)) for bound in (np.fmax, np.fmin))
-        largest = max(most, -least)
+        largest = max(abs(float(bound.reduce(entries, axis=None, initial=0.0))) for bound in (np.fmax, np.fmin))
         refuse_large(name, largest * largest)
 
 

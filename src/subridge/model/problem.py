@@ -237,7 +237,7 @@ class Problem(Fingerprinted):
         if moments.n <= M:
             warnings.warn(
                 f"{moments.n + 1:,.0f} rows are too few to estimate all directions of {counted(M, 'feature')}: the "
-                "part of the target along weak directions counts as label noise; do not predict for more rows than this",
+                "part of the target along weak directions counts as label noise; predict for no more rows than that",
                 UncertainMomentsWarning,
                 stacklevel=3,
             )
