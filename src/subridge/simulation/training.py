@@ -141,7 +141,9 @@ def curves_of_batch(e: GaussianExperiment, batch: Batch, sizes: tuple[int, ...])
             member_weights[b] = _weights_of_trial(e, aggregation, batch, b, sizes)
     weights = like(member_weights, batch.features)
     # The ensemble and, for the pairs, each of its members.
-    predictors = namespace_of(weights).zeros((*shape, 1 + k * e.pairs, e.n_features), dtype=weights.dtype, device=device_of(weights))
+    predictors = namespace_of(weights).zeros(
+        (*shape, 1 + k * e.pairs, e.n_features), dtype=weights.dtype, device=device_of(weights)
+    )
     for r in range(k):
         trained = train_member(e, batch, sizes, r)
         batch.add_lifted(r, weights[..., r, None] * trained, predictors[..., 0, :])

@@ -5,7 +5,6 @@ import re
 import warnings
 from collections.abc import Sequence
 from contextlib import suppress
-from io import BytesIO
 from pathlib import Path
 from typing import Any, TypeAlias
 from zipfile import ZipFile
@@ -19,6 +18,7 @@ from subridge.datasets.images.features import SCHEMA, read_features
 from subridge.datasets.tables.columns import frame_of_array
 from subridge.model.checks import refuse_beyond_memory
 from subridge.model.errors import DataError, SubridgeError, counted, listed, require
+from subridge.store.tasks import arrays_of
 
 ColumnName: TypeAlias = str | int  # column names of pandas may be numbers
 TargetName: TypeAlias = ColumnName | Sequence[ColumnName]
@@ -152,11 +152,7 @@ def _parsed(text: "pd.Series[str]") -> "pd.Series[Any]":
 def _read_npz(path: Path) -> dict[str, Array]:
     with ZipFile(path) as archive:
         refuse_beyond_memory(str(path), 2 * sum(each.file_size for each in archive.infolist()), _FEWER)
-        # Reading a member compares its checksum; numpy.load alone does not notice every flipped bit.
-        return {
-            name.removesuffix(".npy"): np.load(BytesIO(archive.read(name)), allow_pickle=False)
-            for name in archive.namelist()
-        }
+        return arrays_of(archive)
 
 
 def _read_zarr(path: Path, y: str, by: str, notes: list[str]) -> dict[str, Array]:
