@@ -32,7 +32,7 @@ _REMEDIES = {
     ".parquet": "check the file",
     ".zarr": "check the path",
 }
-_PER_BYTE = 4  # bytes of memory that a byte of text takes while it is read, measured for numbers of seven characters
+_PER_BYTE = 4  # bytes of memory per byte of text while it is read, measured for numbers of seven characters
 _FEWER = "keep only the rows and columns that you need"
 # Cells of a text file that stand for a missing value.
 _MISSING_TEXT = ("", "NA", "N/A", "n/a", "#N/A", "NaN", "nan", "-nan", "NULL", "null", "<NA>")
@@ -45,10 +45,10 @@ _DATE_FORMATS = ("ISO8601", "%Y/%m/%d", "%d/%m/%Y", "%d.%m.%Y", "%d-%m-%Y")
 def read_file(
     path: Path, wanted: Sequence[ColumnName], groups: ColumnName | None, options: TextOptions, notes: list[str]
 ) -> tuple[pd.DataFrame, Array | None, Array | None]:
-    """A file or a zarr directory, by the ending of its name: a frame, the target and labels of groups.
+    """Read a file or a zarr directory, by its suffix: a frame, the target and labels of groups.
 
-    Text and parquet have target and groups among the columns of the frame. NumPy archives, zarr groups and feature
-    stores have them in other arrays.
+    Text and parquet have target and groups among the columns of the frame; the other results are then None. NumPy
+    archives, zarr groups and feature stores have them in other arrays.
     """
     path = path.expanduser()
     suffix = Path(path.name.lower().removesuffix(".gz")).suffix
@@ -75,7 +75,7 @@ def read_file(
     except ImportError as error:
         library, extra = _EXTRAS[suffix]
         raise DataError(f"{path} needs {library} to be read; pip install 'subridge[{extra}]'") from error
-    except Exception as error:  # what is raised depends on the format, and on which byte is damaged
+    except Exception as error:  # the kind depends on the format, and on which byte is damaged
         reason = str(error).strip().partition("\n")[0]
         as_text = "check the file, its separator and its encoding, for example encoding='latin-1'"
         raise DataError(f"{path} cannot be read ({reason}); {_REMEDIES.get(suffix, as_text)}") from error
@@ -107,12 +107,12 @@ def _names_rows(frame: pd.DataFrame, name: str) -> bool:
 def _read_text(
     path: Path, suffix: str, options: TextOptions, asked: Sequence[ColumnName | None], notes: list[str]
 ) -> pd.DataFrame:
-    """A table of text, plain or compressed; columns that are asked for by name must have a name of their own."""
+    """A table of text, plain or compressed. The names of columns in `asked` must be unique."""
     separator = options["sep"] or ("\t" if suffix == ".tsv" else ";" if options["decimal"] == "," else ",")
     missing = [*_MISSING_TEXT, *options["na_values"]]
     options = options | {"sep": separator, "keep_default_na": False, "low_memory": False, "na_values": []}
     if options["encoding"].lower() in ("utf-8", "utf8"):
-        options["encoding"] = "utf-8-sig"  # spreadsheets write a byte-order mark, which is not part of the first name
+        options["encoding"] = "utf-8-sig"  # spreadsheets write a byte-order mark before the first name
     n_bytes = path.stat().st_size
     if path.name.lower().endswith(".gz"):
         with gzip.open(path) as file:  # counting stops where the text no longer fits into memory
@@ -138,7 +138,7 @@ def _read_text(
 
 
 def _parsed(text: "pd.Series[str]") -> "pd.Series[Any]":
-    """Text that is all numbers, such as integers beyond 64 bits, or all dates, as numbers or dates."""
+    """Text as numbers (also integers beyond 64 bits) or dates, if all of it is; otherwise as it is."""
     numbers = pd.to_numeric(text, errors="coerce").astype("Float64")
     if numbers.count() == text.count():
         return numbers
