@@ -16,7 +16,7 @@ from subridge.forecasting.pilot import side_by_side
 def refused(*words, code=2):
     result = CliRunner().invoke(main, [str(word) for word in words])
     assert result.exit_code == code, result.output + repr(result.exception)
-    assert "mistake of the program" not in result.stderr
+    assert "bug in subridge" not in result.stderr
     return result.stderr
 
 
@@ -55,7 +55,7 @@ def test_an_address_is_no_store_and_an_unknown_device_is_named():
 def test_a_misnested_table_in_a_specification_is_not_passed_over(tmp_path):
     file = tmp_path / "spec.toml"
     file.write_text("[simulate.run]\nn_trials = 3\n")
-    assert "has 'run', which is no option" in refused("simulate", "--spec", file)
+    assert "has 'run', which is not an option" in refused("simulate", "--spec", file)
     file.write_text("[simulation]\nn_trials = 3\n")
     assert "a table is named after its command" in refused("simulate", "--spec", file)
     file.write_text("[phase]\nridge = 'optimal'\n[curve]\nn_members = 2\nsample_ratios = '1'\n")
