@@ -40,7 +40,7 @@ _libraries = cache(ThreadpoolController)  # finding them takes longer than a sma
 
 @contextmanager
 def blas_threads(n_threads: int | None) -> Iterator[None]:
-    """Limit the threads of BLAS in this process, unless None. The last of several users restores the original number."""
+    """Limit the threads of BLAS in this process, unless None. The last of several users restores the original."""
     if n_threads is None:
         yield
         return
