@@ -16,7 +16,7 @@ from subridge.model.errors import ParameterError, counted, listed
 from subridge.results.numbers import interval, percent, plain, unit_of
 from subridge.results.schemas import mean_and_error
 
-_MANY = 10.0  # largest loss against one ridge that is shown as a number; larger losses are a dash
+_MANY = 10.0  # largest relative loss against one ridge that is shown as a number; larger losses are a dash
 _ROWS_OF_UNIT = 12  # candidates whose errors determine the unit; those of worse ones may be huge
 
 
