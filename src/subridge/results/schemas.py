@@ -121,9 +121,8 @@ def classification(
         "readout_noise": readout_noises,
         "n_samples": np.asarray(n_samples),
     }
-    empty = np.broadcast_to(np.nan, [len(values) for values in axes.values()])
     return xr.Dataset(
-        {"misclassification": (tuple(axes), empty)},
+        {"misclassification": (tuple(axes), np.broadcast_to(np.nan, [len(values) for values in axes.values()]))},
         axes,
         result_attributes("classification", 1, "Shares of test samples that ensembles misclassify.", **attributes),
     )

@@ -100,9 +100,15 @@ def plot_simulated(curves: xr.Dataset) -> Figure:
     mean, error = mean_and_error(curves.risk)
     with panels((COLUMN, 2.5)) as (figure, ((axes,),)):
         for (points, bars), colour in coloured(zip(mean, error, strict=True)):
-            name = f"λ = {number(float(points.ridge))}"
             axes.errorbar(
-                curves.n_samples, points, bars, fmt="o-", markersize=2.5, linewidth=0.8, color=colour, label=name
+                curves.n_samples,
+                points,
+                bars,
+                fmt="o-",
+                markersize=2.5,
+                linewidth=0.8,
+                color=colour,
+                label=f"λ = {number(float(points.ridge))}",
             )
         _label(axes, "training samples P", mean)
     return figure
