@@ -881,8 +881,8 @@ def vote_counts(scores: Array, vote_weights: Array | None = None) -> Array:
 
 def misclassified_share(decided: Array, targets: Array, sample_weights: Array) -> float:
     """Share of samples whose class is not the largest target; one-hot targets of shape (n_classes, n)."""
-    share = float((sample_weights * (decided != first_largest(targets))).sum() / sample_weights.sum())
-    return round(share, 12)  # equal counts must compare equal whatever the order of summation
+    # Rounded, so that equal counts compare equal whatever the order of summation.
+    return round(float((sample_weights * (decided != first_largest(targets))).sum() / sample_weights.sum()), 12)
 
 
 class Majority(Aggregation):

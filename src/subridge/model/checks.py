@@ -36,7 +36,7 @@ _SHOWN = 6  # numbers of an array that are shown in a line
 
 
 def real_array(name: str, value: ArrayLike) -> FloatArray:
-    """Return `value` as a read-only float64 array, refusing NaN; it is copied unless it is read-only and no view."""
+    """Return `value` as a read-only float64 array, refusing NaN; only arrays that nobody can change are not copied."""
     refuse_odd_values(name, value)
     fixed = isinstance(value, np.ndarray) and value.base is None and not value.flags.writeable
     try:

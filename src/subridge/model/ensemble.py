@@ -192,7 +192,7 @@ class SubsetPlan(Fingerprinted):
             raise ParameterError(f"ridges must be {self.n_members} positive numbers, one per space, got {ridges!r}")
         features = np.concatenate([A.reshape(-1) for A in self.measurements])
         if not self.selects_features or len(np.unique(features)) < len(features):
-            raise SubsetError("a banded ridge needs plain subsets of features, and every feature in one subset only")
+            raise SubsetError("a banded ridge needs plain subsets of features, each in one space only")
         matrix = np.zeros((len(features), self.n_features))
         matrix[np.arange(len(features)), features] = np.repeat(given**-0.5, self.subset_sizes)
         return SubsetPlan.from_matrices([matrix])

@@ -485,11 +485,9 @@ def _disjoint_plan(shares: FloatArray, n_features: int, rng: np.random.Generator
     wanted = shares / shares.sum() * M
     sizes = np.maximum(np.floor(wanted).astype(np.int64), 1)
     while sizes.sum() > M:  # members raised to one feature take it from the member furthest above its share
-        surplus = np.where(sizes > 1, sizes - wanted, -np.inf)
-        sizes[np.argmax(surplus)] -= 1
+        sizes[np.argmax(np.where(sizes > 1, sizes - wanted, -np.inf))] -= 1
     sizes[np.argsort(sizes - wanted, kind="stable")[: M - sizes.sum()]] += 1
-    parts = np.split(rng.permutation(M), np.cumsum(sizes)[:-1])
-    return SubsetPlan.from_indices([np.sort(part) for part in parts], M)
+    return SubsetPlan.from_indices([np.sort(part) for part in np.split(rng.permutation(M), np.cumsum(sizes)[:-1])], M)
 
 
 def _sizes_of(options: StrategyOptions) -> tuple[int, ...]:
