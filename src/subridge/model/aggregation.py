@@ -356,7 +356,7 @@ class Settled:
     Attributes
     ----------
     weights : ndarray, shape (..., k)
-        Of the members.
+        Weights of the members.
     least : ndarray, shape (...)
         The least error that weights of this kind reach on the samples at hand.
     expected : ndarray, shape (...)
@@ -482,14 +482,14 @@ class Aggregation(Fingerprinted, ABC):
         Parameters
         ----------
         outputs : array, shape (k, C, n)
-            Of every member for C targets and n samples, in any supported array library.
+            Outputs of every member for C targets and n samples, in any supported array library.
         weights : ndarray, shape (k,) or (C, k), optional
             Needed by a linear aggregation; others ignore them.
 
         Returns
         -------
         array, shape (C, n)
-            In the library of the outputs.
+            The aggregate, in the library of the outputs.
         """
 
     def weights(self, moments: MemberMoments) -> FloatArray:
@@ -503,7 +503,7 @@ class Aggregation(Fingerprinted, ABC):
         Returns
         -------
         ndarray, shape (..., k)
-            Not negative.
+            Weights of the members, not negative.
 
         Raises
         ------
@@ -545,7 +545,7 @@ class Aggregation(Fingerprinted, ABC):
         Parameters
         ----------
         weights : ndarray, shape (..., k)
-            From `weights`.
+            The result of `weights`.
 
         Returns
         -------
@@ -670,7 +670,7 @@ class FittedAggregation(LinearAggregation):
         Returns
         -------
         ndarray, shape (..., k)
-            Not negative.
+            Weights of the members, not negative.
         """
 
     def weights(self, moments: MemberMoments) -> FloatArray:
@@ -972,7 +972,7 @@ class WeightedMajority(Majority):
         Returns
         -------
         WeightedMajority
-            With weights of sum k.
+            The aggregation, with weights of sum k.
 
         Examples
         --------
@@ -1029,7 +1029,7 @@ def read_aggregation(value: str | Aggregation) -> Aggregation:
     Returns
     -------
     Aggregation
-        As an `Ensemble` holds it.
+        The aggregation, as an `Ensemble` holds it.
 
     Raises
     ------

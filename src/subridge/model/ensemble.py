@@ -40,7 +40,7 @@ class SubsetPlan(Fingerprinted):
     measurements : tuple of ndarray, each of shape (N_r,) or (N_r, M)
         A_r: the indices of the features that member r sees, or a matrix that measures combinations of them.
     n_features : int
-        M.
+        Number of all features, M.
 
     Raises
     ------
@@ -96,7 +96,7 @@ class SubsetPlan(Fingerprinted):
         index_arrays : iterable of array_like of int, each of shape (N_r,)
             The features of each member, counted from 0; or masks of bool, each of shape (M,).
         n_features : int
-            M.
+            Number of features, M.
 
         Returns
         -------
@@ -236,14 +236,14 @@ class SubsetPlan(Fingerprinted):
         Parameters
         ----------
         member : int
-            r, counted from 0.
+            Number r of the member, counted from 0.
         X : array, shape (..., M)
             Samples, in any supported array library.
 
         Returns
         -------
         array, shape (..., N_r)
-            In the library of X.
+            The measurements, in the library of X.
         """
         A = self.measurements[member]
         return take_last(X, A) if A.ndim == 1 else rows_times(X, A.T)
@@ -254,7 +254,7 @@ class SubsetPlan(Fingerprinted):
         Parameters
         ----------
         member : int
-            r, counted from 0.
+            Number r of the member, counted from 0.
         weights : ndarray, shape (N_r,) or (N_r, n)
             One weight per feature that the member sees, or n columns of them.
 
@@ -271,14 +271,14 @@ class SubsetPlan(Fingerprinted):
         Parameters
         ----------
         member : int
-            r, counted from 0.
+            Number r of the member, counted from 0.
         rows : array, shape (..., N_r)
             Weights of the features that the member sees.
 
         Returns
         -------
         array, shape (..., M)
-            In the library of the rows.
+            Rows in the same library.
         """
         A = self.measurements[member]
         return scatter_last(rows, A, self.n_features) if A.ndim == 1 else rows_times(rows, A)
@@ -289,7 +289,7 @@ class SubsetPlan(Fingerprinted):
         Parameters
         ----------
         member : int
-            r, counted from 0.
+            Number r of the member, counted from 0.
         rows : array, shape (..., N_r)
             Weights of the features that the member sees.
         into : array, shape (..., M)
@@ -366,7 +366,7 @@ class Strategy(Protocol):
         Parameters
         ----------
         n_features : int
-            M.
+            Number of features, M.
         seed : int or numpy.random.Generator, optional
             Source of randomness; None gives another draw every time.
 

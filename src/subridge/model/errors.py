@@ -181,7 +181,7 @@ class DominantRowsWarning(SubridgeWarning):
 
 
 class WorseThanOneRidgeWarning(SubridgeWarning):
-    """The ensemble that was asked for errs more on left-out rows than one ridge on all features."""
+    """The requested ensemble has a larger error on left-out rows than one ridge on all features."""
 
 
 class UncertainMomentsWarning(SubridgeWarning):

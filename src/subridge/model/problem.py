@@ -45,13 +45,13 @@ class Problem(Fingerprinted):
     Parameters
     ----------
     signal_covariance : Covariance or array_like, shape (M, M)
-        Σ_s.
+        Covariance Σ_s of the signal.
     teacher_weights : array_like, shape (M,)
-        w*.
+        Weights w* of the teacher.
     noise_covariance : Covariance or array_like, shape (M, M), optional
-        Σ_0; None means no feature noise.
+        Covariance Σ_0 of the feature noise; None means no feature noise.
     label_noise : array_like, shape (...)
-        ζ, a standard deviation. An array broadcasts with every other parameter.
+        Standard deviation ζ of the label noise. An array broadcasts with every other parameter.
 
     Raises
     ------
@@ -181,7 +181,7 @@ class Problem(Fingerprinted):
         Parameters
         ----------
         covariance : array_like, shape (M, M)
-            Of the centred features.
+            Covariance of the centred features.
         cross : array_like, shape (M,) or (M, C)
             Covariances of the features with each target.
         power : array_like, shape () or (C,)
@@ -262,15 +262,15 @@ class EquicorrelatedProblem(Fingerprinted):
     Parameters
     ----------
     data_scale : array_like, shape (...)
-        s > 0, the variance of a feature without its noise.
+        Variance s > 0 of a feature without its noise.
     correlation : array_like, shape (...)
-        c in [0, 1], of any two features.
+        Correlation c in [0, 1] of any two features.
     feature_noise : array_like, shape (...)
-        ω, standard deviation of the noise of a feature.
+        Standard deviation ω of the noise of a feature.
     alignment : array_like, shape (...)
-        ρ in [-1, 1], alignment of the teacher with the direction that all features share, eq. 11 (alignedGT).
+        Alignment ρ in [-1, 1] of the teacher with the direction that all features share, eq. 11 (alignedGT).
     label_noise : array_like, shape (...)
-        ζ, standard deviation of the noise of a label.
+        Standard deviation ζ of the noise of a label.
 
     Raises
     ------
@@ -321,7 +321,7 @@ class EquicorrelatedProblem(Fingerprinted):
         Parameters
         ----------
         n_features : int
-            M.
+            Number of features, M.
         seed : int or numpy.random.Generator, optional
             Source of randomness; None gives another teacher every time.
 

@@ -93,12 +93,12 @@ class Risk(Shown):
         Parameters
         ----------
         weights : array_like, shape (..., k)
-            Of the members, of any sum; leading axes broadcast with those of `total`.
+            Weights of the members, of any sum; leading axes broadcast with those of `total`.
 
         Returns
         -------
         ndarray, shape (...)
-            E(w).
+            The risk E(w).
 
         Raises
         ------

@@ -30,7 +30,7 @@ class DeadFeatures(Fingerprinted):
     Parameters
     ----------
     probability : array_like, shape () or (M,)
-        f, of all features or of each.
+        Probability f of a failure, for all features or for each.
     groups : array_like, shape (M,), optional
         Labels of features that fail together, such as the channels of one sensor. None: features fail independently.
 
@@ -78,7 +78,7 @@ class MeanShift(Fingerprinted):
     Parameters
     ----------
     mean : array_like, shape (M,)
-        μ, added to the signal ψ and so to features and labels: ``E[x xᵀ]`` and Σ_s gain μμᵀ.
+        The mean μ. It is added to the signal ψ, and so to features and labels: ``E[x xᵀ]`` and Σ_s gain μμᵀ.
     problem : Problem, optional
         The distribution of the test data apart from their mean; None is that of the training data.
 

@@ -55,9 +55,9 @@ class StrategyOptions:
     Parameters
     ----------
     n_members, n_features : int
-        k and M.
+        Numbers k of members and M of features.
     fraction_spread : float
-        kσ of heterogeneous subsets.
+        Spread kσ of heterogeneous subsets.
     subset_sizes : array_like, shape () or (k,), optional
         Features of a member, as a number (integer) or a share (float in (0, 1]); one for all or one per member. None is
         the share 1/k.
@@ -96,7 +96,7 @@ class NamedStrategy(Fingerprinted, ABC):
         Parameters
         ----------
         n_features : int
-            M.
+            Number of features, M.
         seed : int or numpy.random.Generator, optional
             Source of randomness; None gives another draw every time.
 
@@ -119,7 +119,7 @@ class Equal(NamedStrategy):
     Parameters
     ----------
     n_members : int
-        k.
+        Number of members, k.
 
     Raises
     ------
@@ -155,9 +155,9 @@ class Dirichlet(NamedStrategy):
     Parameters
     ----------
     n_members : int
-        k.
+        Number of members, k.
     fraction_spread : float
-        kσ; 0 gives equal subsets.
+        Spread kσ; 0 gives equal subsets.
 
     Raises
     ------
@@ -241,7 +241,7 @@ class Overlapping(Sized):
     Parameters
     ----------
     subset_sizes : tuple of int
-        N_r, one per member.
+        Number of features N_r of each member.
 
     Raises
     ------
@@ -268,7 +268,7 @@ class Projection(Sized):
     Parameters
     ----------
     subset_sizes : tuple of int
-        N_r, one per member.
+        Number of features N_r of each member.
 
     Raises
     ------
@@ -334,7 +334,7 @@ def equal(n_members: int, n_features: int, seed: RandomState = None) -> SubsetPl
     Parameters
     ----------
     n_members, n_features : int
-        k and M, k ≤ M.
+        Numbers k of members and M of features, k ≤ M.
     seed : int or numpy.random.Generator, optional
         Source of randomness; None gives another draw every time.
 
@@ -367,7 +367,7 @@ def dirichlet(n_members: int, n_features: int, fraction_spread: float, seed: Ran
     Parameters
     ----------
     n_members, n_features : int
-        k and M, k ≤ M.
+        Numbers k of members and M of features, k ≤ M.
     fraction_spread : float
         kσ, the coefficient of variation of the Gamma draw before it is scaled to sum to one; the standard deviation
         afterwards is ``rescaled_spread(n_members, fraction_spread)``. 0 gives equal subsets.
@@ -408,9 +408,9 @@ def overlapping(subset_sizes: ArrayLike, n_features: int, seed: RandomState = No
     Parameters
     ----------
     subset_sizes : array_like of int, shape (k,)
-        N_r.
+        Number of features N_r of each member.
     n_features : int
-        M.
+        Number of features, M.
     seed : int or numpy.random.Generator, optional
         Source of randomness; None gives another draw every time.
 
@@ -442,9 +442,9 @@ def projection(subset_sizes: ArrayLike, n_features: int, seed: RandomState = Non
     Parameters
     ----------
     subset_sizes : array_like of int, shape (k,)
-        N_r.
+        Number of features N_r of each member.
     n_features : int
-        M.
+        Number of features, M.
     seed : int or numpy.random.Generator, optional
         Source of randomness; None gives another draw every time.
 
@@ -519,7 +519,7 @@ def rescaled_spread(n_members: ArrayLike, fraction_spread: ArrayLike) -> FloatAr
     Parameters
     ----------
     n_members : array_like, shape (...)
-        k, at least 1.
+        Number of members k, at least 1.
     fraction_spread : array_like, shape (...)
         kσ, the coefficient of variation before re-scaling.
 
@@ -549,9 +549,9 @@ def fraction_density(fraction: ArrayLike, n_members: ArrayLike, fraction_spread:
     Parameters
     ----------
     fraction : array_like, shape (...)
-        ν > 0.
+        Subset fraction ν > 0.
     n_members : array_like, shape (...)
-        k; the mean is 1/k.
+        Number of members k; the mean is 1/k.
     fraction_spread : array_like, shape (...)
         kσ, the coefficient of variation, at least 1e-4.
 
