@@ -86,7 +86,7 @@ def with_trials(
 
 
 def map_panel(title: str, sizes: xr.DataArray, x: str, y: str, labels: Sequence[str], most: int) -> Described:
-    """A map of ensemble sizes over the finite coordinates `x` and `y`, thinned to at most so many cells a side."""
+    """A map of ensemble sizes over the finite coordinates `x` and `y`, thinned to at most `most` cells a side."""
     cut = thinned_along(thinned_along(sizes.transpose(y, x), x, most), y, most)
     across, down = ({"label": label} for label in labels)
     return panel(title, across, down, cut[x]) | {"heights": numbers(cut[y]), "sizes": [numbers(row) for row in cut]}
@@ -113,7 +113,7 @@ def numbers(values: ArrayLike) -> list[Json]:
 
 
 def thinned(length: int, most: int) -> list[int]:
-    """Evenly spread positions, at most so many.
+    """At most `most` evenly spread positions.
 
     Examples
     --------
@@ -124,7 +124,7 @@ def thinned(length: int, most: int) -> list[int]:
 
 
 def thinned_along(values: xr.DataArray, name: str, most: int) -> xr.DataArray:
-    """Values at evenly spread places among the finite coordinates of a dimension, at most so many."""
+    """Values at no more than `most` evenly spread places among the finite coordinates of a dimension."""
     finite = values.isel({name: np.isfinite(values[name])})
     return finite.isel({name: thinned(finite.sizes[name], most)})
 

@@ -107,9 +107,9 @@ def forecast_sentences(curves: xr.Dataset) -> list[str]:
         # An error may lie far below its bound, so that these ensembles may also be the best.
         bounds = last.ensemble.values[last.is_bound.values.astype(bool)]
         rivals = [name for name in bounds if name != best.ensemble]
-        verdict = f"{best.ensemble.values} errs least: {error}"
+        verdict = f"{best.ensemble.values} has the lowest error: {error}"
         if rivals:
-            verdict = f"{best.ensemble.values} is forecast to err by {error}; {' and '.join(rivals)} may err less"
+            verdict = f"{best.ensemble.values} has the error {error}; {' and '.join(rivals)} may have a lower one"
         told.append(f"With {counted(int(last.n_samples), 'sample')} {verdict}.")
         if "class_names" not in attributes:
             r2 = f"{least}{1.0 - best.prediction_error / variance:.2f}"
