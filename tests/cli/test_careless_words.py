@@ -75,7 +75,11 @@ def test_a_closed_folder_is_told_before_the_work(tmp_path):
 
 @pytest.mark.parametrize(
     ("written", "left_out"),
-    [(["a,b"], "2 columns as asked: a, b"), (["a", "--drop", "b"], "2 columns"), (['"c,d"'], "1 column as asked: c,d")],
+    [
+        (["a,b"], "2 columns as requested: a, b"),
+        (["a", "--drop", "b"], "2 columns"),
+        (['"c,d"'], "1 column as requested: c,d"),
+    ],
 )
 def test_columns_to_drop_are_a_list(written, left_out, tmp_path):
     rng = np.random.default_rng(0)

@@ -178,7 +178,7 @@ def load_set(name: str | Path) -> FeatureSet:
     Returns
     -------
     FeatureSet
-        Without features that hardly vary.
+        A set without features that hardly vary.
 
     Raises
     ------
@@ -225,7 +225,7 @@ def load_store(path: str | Path, *, seed: int = 0) -> FeatureSet:
     Returns
     -------
     FeatureSet
-        With all features, also those that hardly vary.
+        A set with all features, also those that hardly vary.
 
     Raises
     ------
@@ -271,7 +271,7 @@ def load_fashion_features() -> FeatureSet:
     Returns
     -------
     FeatureSet
-        With about a thousand features.
+        A set with about a thousand features.
 
     See Also
     --------

@@ -37,7 +37,7 @@ class Table:
     feature_names : tuple of str
         Names of the columns of X.
     class_names : tuple of str or None
-        In the order of ``targets``; None for regression.
+        Names of the classes, in the order of ``targets``; None for regression.
     notes : tuple of str
         What was done to the table, in one note for each step.
     groups : ndarray of int or None
@@ -258,7 +258,7 @@ def _read(
         y = frame[targets]
     others = [known_name(name, frame.columns, "drop") for name in drop]
     if drop:
-        notes.append(f"left out {counted(len(drop), 'column')} as asked: {listed(drop)}")
+        notes.append(f"left out {counted(len(drop), 'column')} as requested: {listed(drop)}")
     if groups is not None and labels is None:
         others.append(known_name(groups, frame.columns, "groups"))
         labels = frame[others[-1]]
