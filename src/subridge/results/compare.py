@@ -30,7 +30,7 @@ def compare(theory: Risk | xarray.DataArray | ArrayLike, experiment: xarray.Data
     theory : Risk, xarray.DataArray or array_like, shape (...)
         Predicted E_g, broadcastable to the experiment's grid (ridge, readout_noise, n_samples).
     experiment : xarray.Dataset
-        From `simulate`, with at least two trials.
+        Result of `simulate`, with at least two trials.
 
     Returns
     -------

@@ -83,15 +83,16 @@ def boundary_end(
     Parameters
     ----------
     boundary : callable
-        From noises of a shape to sample ratios of that shape, infinite above some noise.
+        A function from noises of a shape to sample ratios of that shape, which are infinite above some noise.
     lowest, highest : float
         The range of the noise.
     shape : tuple of int
+        The shape of the noises.
 
     Returns
     -------
     noise, before : ndarray, of that shape
-        NaN where the boundary is finite over the whole range.
+        The noise and the boundary, NaN where the boundary is finite over the whole range.
 
     Examples
     --------
