@@ -33,7 +33,7 @@ def plot_forecast(curves: xr.Dataset) -> Figure:
     Raises
     ------
     ParameterError
-        If it is not such a dataset.
+        If the dataset lacks one of its variables.
 
     Examples
     --------
@@ -112,7 +112,7 @@ def plot_advice(table: xr.Dataset) -> Figure:
     Raises
     ------
     ParameterError
-        If it is not such a dataset.
+        If the dataset lacks one of its variables.
 
     Examples
     --------

@@ -47,7 +47,7 @@ def plot_curve(curves: xr.Dataset) -> Figure:
     Raises
     ------
     ParameterError
-        If it is not such a dataset.
+        If the dataset lacks one of its variables.
 
     Examples
     --------
@@ -86,7 +86,7 @@ def plot_simulated(curves: xr.Dataset) -> Figure:
     Raises
     ------
     ParameterError
-        If it is not such a dataset.
+        If the dataset lacks one of its variables.
 
     Examples
     --------
