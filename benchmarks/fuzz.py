@@ -227,7 +227,7 @@ def judged(attempt, outcome, heard):
     name, arguments = attempt["name"], attempt["arguments"]
     if attempt["command"]:
         status, said = outcome
-        if "mistake of the program" in said or "Traceback" in said or "\x1b" in said or status not in (0, 1, 2):
+        if "bug in subridge" in said or "Traceback" in said or "\x1b" in said or status not in (0, 1, 2):
             place = said.strip().splitlines()[-1][:120] if said.strip() else ""
             return {"verdict": "raw", "kind": f"{name} {arguments}: {place}"}
         if status:

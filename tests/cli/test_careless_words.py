@@ -16,7 +16,7 @@ from subridge.forecasting.pilot import side_by_side
 def refused(*words, code=2):
     result = CliRunner().invoke(main, [str(word) for word in words])
     assert result.exit_code == code, result.output + repr(result.exception)
-    assert "mistake of the program" not in result.stderr
+    assert "bug in subridge" not in result.stderr
     return result.stderr
 
 
@@ -55,7 +55,7 @@ def test_an_address_is_no_store_and_an_unknown_device_is_named():
 def test_a_misnested_table_in_a_specification_is_not_passed_over(tmp_path):
     file = tmp_path / "spec.toml"
     file.write_text("[simulate.run]\nn_trials = 3\n")
-    assert "has 'run', which is no option" in refused("simulate", "--spec", file)
+    assert "has 'run', which is not an option" in refused("simulate", "--spec", file)
     file.write_text("[simulation]\nn_trials = 3\n")
     assert "a table is named after its command" in refused("simulate", "--spec", file)
     file.write_text("[phase]\nridge = 'optimal'\n[curve]\nn_members = 2\nsample_ratios = '1'\n")
@@ -75,7 +75,11 @@ def test_a_closed_folder_is_told_before_the_work(tmp_path):
 
 @pytest.mark.parametrize(
     ("written", "left_out"),
-    [(["a,b"], "2 columns as asked: a, b"), (["a", "--drop", "b"], "2 columns"), (['"c,d"'], "1 column as asked: c,d")],
+    [
+        (["a,b"], "2 columns as requested: a, b"),
+        (["a", "--drop", "b"], "2 columns"),
+        (['"c,d"'], "1 column as requested: c,d"),
+    ],
 )
 def test_columns_to_drop_are_a_list(written, left_out, tmp_path):
     rng = np.random.default_rng(0)

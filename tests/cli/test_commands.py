@@ -121,7 +121,7 @@ def test_a_specification_file_gives_options_and_flags_override_it(tmp_path):
 def test_mistakes_in_a_specification_file_are_wrong_usage(tmp_path):
     file = tmp_path / "spec.toml"
     file.write_text("n_membres = 3\n")
-    assert "'n_membres', which is no option" in call("curve", "--spec", file, code=2).stderr
+    assert "'n_membres', which is not an option" in call("curve", "--spec", file, code=2).stderr
     file.write_text("ridges = 0.5\nn_members = 3\noptimal_ridge = true\n")
     found = json.loads(call("curve", "--spec", file, "--json").stdout)
     assert found["coordinates"]["ridge"]["values"] == [0.5]

@@ -183,19 +183,19 @@ def test_a_forecast_wins_over_no_upper_bound():
     X = rng.standard_normal((40, 6))
     curves = sr.forecast(X, X[:, 0] + rng.standard_normal(40), [80])
     least = str(curves.ensemble.values[int(curves.prediction_error.values.argmin())])
-    assert f"{least} errs least" in forecast_sentences(curves)[0]
+    assert f"{least} has the lowest error" in forecast_sentences(curves)[0]
     others = curves.ensemble.values != least
     bounded = curves.assign(is_bound=curves.is_bound | xr.DataArray(others, dims="ensemble"))
     first = forecast_sentences(bounded)[0]
-    assert "errs least" not in first
-    assert first.endswith(f"{' and '.join(curves.ensemble.values[others])} may err less.")
+    assert "has the lowest error" not in first
+    assert first.endswith(f"{' and '.join(curves.ensemble.values[others])} may have a lower one.")
     told = forecast_sentences(curves.assign(is_bound=curves.is_bound | True))
-    assert "errs least" not in told[0]
+    assert "has the lowest error" not in told[0]
     assert "at most" in told[0]
-    assert told[0].endswith("may err less.")
+    assert told[0].endswith("may have a lower one.")
     assert told[1].startswith("That is an R² of at least ")
     alone = curves.assign(is_bound=curves.is_bound | xr.DataArray(~others, dims="ensemble"))
-    assert f"{least} errs least: at most" in forecast_sentences(alone)[0]
+    assert f"{least} has the lowest error: at most" in forecast_sentences(alone)[0]
 
 
 def test_of_ensembles_with_the_same_printed_error_the_first_is_named():
@@ -203,4 +203,4 @@ def test_of_ensembles_with_the_same_printed_error_the_first_is_named():
     curves = sr.forecast(rng.standard_normal((40, 6)), rng.standard_normal(40), [80])
     factors = xr.DataArray(1 - 1e-6 * np.arange(curves.sizes["ensemble"]), dims="ensemble")
     same = curves.assign(prediction_error=curves.prediction_error.isel(ensemble=0, drop=True) * factors)
-    assert f"{curves.ensemble.values[0]} errs least" in forecast_sentences(same)[0]
+    assert f"{curves.ensemble.values[0]} has the lowest error" in forecast_sentences(same)[0]

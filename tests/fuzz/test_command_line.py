@@ -1,4 +1,4 @@
-"""Every flag of every command, given what people type by mistake: used or refused, never a mistake of the program."""
+"""Every flag of every command, given what people type by mistake: used or refused, never a bug of the program."""
 
 import numpy as np
 import pytest
@@ -55,7 +55,7 @@ def check(command, flag, words, data):
         result = CliRunner().invoke(main, [command, *base, f"{flag}={word}"])
         told = f"{command} {flag}={word!r}: {result.output} {result.exception!r}"
         assert result.exit_code in (0, 1, 2), told
-        assert "mistake of the program" not in result.stderr, told
+        assert "bug in subridge" not in result.stderr, told
         assert "\x1b" not in result.stderr, told
         assert result.exception is None or isinstance(result.exception, SystemExit), told
 

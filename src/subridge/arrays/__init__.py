@@ -1,1 +1,1 @@
-"""Array libraries, devices, memory and random streams, which every other room uses."""
+"""Array libraries, devices, memory and random streams, which all other subpackages use."""

@@ -1,8 +1,8 @@
 """Batched Cholesky factors and triangular solves made of matrix products.
 
 Vendor routines factor a batch of large matrices one by one, or with kernels for small ones. A left-looking blocked
-factorisation spends its operations in batched matrix products, which are the fastest operation of a GPU. The inverse of
-every diagonal block is kept, so that triangular solves are matrix products as well.
+factorisation consists mostly of batched matrix products, which are the fastest operation of a GPU. The inverse of every
+diagonal block is kept, so that triangular solves are matrix products as well.
 """
 
 from dataclasses import dataclass
@@ -13,15 +13,15 @@ from subridge.arrays.types import Array
 # Columns per panel, of which the library factors the diagonal block. Chosen on one H200 by benchmarks/engine_gpu.py
 # --tune; a multiple of a warp.
 PANEL = 128
-_BLOCK = 1024  # rows of a product of which half is needed
+_BLOCK = 1024  # rows per block of a product of which only the lower triangle is needed
 
 
 @dataclass(frozen=True, eq=False)
 class BlockedFactor:
     """``L`` with ``L Lᵀ = A`` for a batch of matrices, and the inverses of its diagonal blocks.
 
-    `lower`, shape (batch, n, n), holds L in the lower triangle; what stands above the diagonal blocks is not defined.
-    The inverses, each of shape (batch, e - j, e - j), are kept by where their blocks begin and end, (j, e).
+    `lower`, shape (batch, n, n), holds L in the lower triangle; entries above the diagonal blocks are not defined. The
+    keys of `inverses` are the begin and end (j, e) of each block, and its values have shape (batch, e - j, e - j).
     """
 
     lower: Array
@@ -37,7 +37,7 @@ class BlockedFactor:
     def solve_transposed(self, rows: Array, lengths: list[int] | None = None) -> Array:
         """Solve ``Lᵀ u = z`` for every row z, shape (batch, n_rows, n), overwritten with the result.
 
-        Row i is zero from entry ``lengths[i]`` on, ascending in i, and so is its solution; blocks beyond are skipped.
+        Row i and its solution are zero from entry ``lengths[i]`` on, so that later blocks are skipped; lengths ascend.
         """
         for (j, e), inverse in reversed(self.inverses.items()):
             first = 0 if lengths is None else sum(length <= j for length in lengths)
@@ -71,7 +71,7 @@ def gram_lower(rows: Array, into: Array) -> Array:
 
 
 def _panels(n: int, length: int) -> list[tuple[int, int]]:
-    """Where each of the panels begins and ends that n rows or columns are cut into.
+    """Begin and end of each panel of n rows or columns.
 
     >>> _panels(5, 2)
     [(0, 2), (2, 4), (4, 5)]

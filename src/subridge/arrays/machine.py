@@ -1,7 +1,7 @@
 """Memory, threads and devices of the machine this runs on, and random numbers drawn on a device.
 
-Memory is what this process may still take before the machine, a container (control groups of either version, at every
-level above the process) or a limit on the addresses of a process (``ulimit -v``) stops it.
+Memory is what this process may still take before it reaches the limit of the machine, of a container (control groups of
+either version, at every level above the process) or of the addresses of a process (``ulimit -v``).
 """
 
 import mmap
@@ -18,10 +18,10 @@ from threadpoolctl import ThreadpoolController
 
 from subridge.arrays.types import Array, Seed
 
-# Assumed if nothing can be asked: a system without /proc, psutil and sysconf. Run(memory=) overrides it.
+# Assumed on a system without /proc, psutil and sysconf. Run(memory=) overrides it.
 _ASSUMED = 2**32
-# Where the control groups of version 2 and version 1 lie, by the controller that names them, and their files: limit,
-# usage, and the part of it that the kernel can drop.
+# Control groups of version 2 and version 1, by controller: their folders, and the names of their limit, of their usage
+# and of the part of the usage that the kernel can drop.
 _GROUPS = {
     "": (("", "unified"), "memory.max", "memory.current", "inactive_file"),
     "memory": (("memory",), "memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file"),
@@ -34,13 +34,13 @@ def available_memory(root: Path = Path("/")) -> int:
 
 
 _limits_lock = threading.Lock()
-_limits: list[Any] = []  # those in force, the first of which knows what was before
+_limits: list[Any] = []  # limits in force; the first one holds the original numbers of threads
 _libraries = cache(ThreadpoolController)  # finding them takes longer than a small task
 
 
 @contextmanager
 def blas_threads(n_threads: int | None) -> Iterator[None]:
-    """Limit the threads of BLAS in this process, if at all; the last of several users restores what was before."""
+    """Limit the threads of BLAS in this process, unless None. The last of several users restores the original."""
     if n_threads is None:
         yield
         return
@@ -58,16 +58,16 @@ def blas_threads(n_threads: int | None) -> Iterator[None]:
 
 
 def _release_control() -> None:
-    """Let any thread set limits: since version 3.8 of threadpoolctl one that has set them keeps all others off."""
+    """Let any thread set limits: since threadpoolctl 3.8 only the thread that set them may change them."""
     for library in _libraries().lib_controllers:
         if hasattr(library, "clear_controlling_thread"):
             library.clear_controlling_thread(force=True)
 
 
 def forget_pages(array: object) -> None:
-    """Let go of the pages of a memory map that were read; the file keeps them.
+    """Release the pages of a memory map that were read; the file keeps the data.
 
-    They would stay resident until memory is short, and a pass over a file would look as if it held all of it.
+    Otherwise they stay resident until memory is short, and a pass over a file seems to take memory for all of it.
     """
     pages: Any = getattr(array, "_mmap", None)
     if isinstance(array, np.memmap) and array.mode != "c" and hasattr(pages, "madvise"):  # Windows has none
@@ -80,7 +80,7 @@ def _of_machine(root: Path) -> int:
     except (OSError, KeyError):  # not Linux
         try:
             import psutil
-        except ImportError:  # all of the memory is the best that is known
+        except ImportError:  # the free part is not known
             return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") if hasattr(os, "sysconf") else _ASSUMED
         return psutil.virtual_memory().available
 
@@ -93,7 +93,7 @@ def _of_containers(root: Path) -> Iterator[int]:
         return
     for line in lines:
         _, controllers, path = line.split(":", 2)
-        # Inside a container the path may be that of the host, of which only the end of the tree is seen.
+        # Inside a container this may be the path on the host, of which only the end of the tree is visible.
         parts = [part for part in path.split("/") if part not in ("", "..")]
         for controller in _GROUPS.keys() & controllers.split(","):
             folders, limit, usage, droppable = _GROUPS[controller]
@@ -109,14 +109,14 @@ def _of_containers(root: Path) -> Iterator[int]:
 
 
 def _of_addresses(root: Path) -> Iterator[int]:
-    """What the limit on a process's addresses leaves; Windows has none."""
+    """What the limit on the addresses of a process leaves; Windows has no such limit."""
     with suppress(ImportError):
         import resource
 
         used = 0
         most = resource.getrlimit(resource.RLIMIT_AS)[0]
         if most != resource.RLIM_INFINITY:
-            with suppress(OSError):  # only Linux has the table
+            with suppress(OSError):  # only Linux has this file
                 used = os.sysconf("SC_PAGE_SIZE") * int((root / "proc/self/statm").read_text().split()[0])
             yield most - used
 
@@ -128,7 +128,7 @@ def _entries(table: Path) -> dict[str, int]:
 
 
 def device_problem(device: str, *, here: bool = True) -> str | None:
-    """Say why a device cannot be used on this machine, or None; one that is not `here` only needs a proper name.
+    """Say why a device cannot be used on this machine, or None. If it is not `here`, only its name is checked.
 
     Names are "cpu" (NumPy and LAPACK), "torch" (PyTorch on the CPU), "cuda" and "cuda:<number>".
 
@@ -152,7 +152,7 @@ def device_problem(device: str, *, here: bool = True) -> str | None:
 
 
 def free_memory(device: str) -> int:
-    """Bytes free on a device, after cached blocks were given back to it."""
+    """Bytes free on a device, after the release of cached blocks."""
     if not device.startswith("cuda"):
         return available_memory()
     import torch

@@ -1,4 +1,4 @@
-"""The array library of the inputs, and what it lacks: indexing, large products and recursions."""
+"""The array library of the inputs, and functions that it may lack: indexing, large products and recursions."""
 
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any, TypeGuard
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     import torch
     from typing_extensions import TypeIs  # known to every type checker, so it need not be installed
 
-_WIDE = 2**30  # bytes beyond which a wide memory map is read in blocks: nothing is lost by it but time
+_WIDE = 2**30  # bytes above which a wide memory map is read in blocks, which only costs time
 
 
 def namespace_of(*arrays: Array) -> Namespace:
@@ -33,7 +33,7 @@ def like(array: ArrayLike, example: Array | SparseMatrix) -> Array:
         return np.asarray(to_numpy(array), dtype=example.dtype)
     if is_tensor(array) and is_tensor(example):
         return array.to(dtype=example.dtype, device=example.device)
-    # A copy, because other libraries do not know read-only memory.
+    # A copy, because other libraries do not support read-only memory.
     values = np.array(to_numpy(array), order="C")
     return namespace_of(example).asarray(values, dtype=example.dtype, device=device_of(example))
 
@@ -87,7 +87,7 @@ def in_precision_of(example: MatrixLike, array: Array) -> Array:
 
 
 def is_of(value: object, module: str, *names: str) -> bool:
-    """Whether a value is of one of these classes of a library that need not be installed."""
+    """Whether a value belongs to one of these classes of a library, which need not be installed."""
     return any(each.__name__ in names and each.__module__.startswith(module) for each in type(value).__mro__)
 
 
@@ -102,7 +102,7 @@ def is_lazy(X: object) -> bool:
 
 
 def is_wide(X: Any) -> TypeGuard["np.memmap[Any, np.dtype[np.float64]]"]:
-    """Whether X lies on disk and has more columns than rows: it is read in blocks of columns."""
+    """Whether X lies on disk and has more columns than rows, and is read in blocks of columns."""
     is_disk = is_of(X, "zarr", "Array") or (isinstance(X, np.memmap) and 16 * X.size > _WIDE)
     return is_disk and len(X.shape) == 2 and X.shape[1] > X.shape[0]
 
@@ -141,7 +141,7 @@ def take_last(array: Array, index: IntArray) -> Array:
 def scatter_last(array: Array, index: IntArray, size: int) -> Array:
     """Zeros of last length `size` with ``array`` at ``[..., index]``; the index has no repeats.
 
-    Written as a gather from the array with one zero appended, which every library can do.
+    It gathers from the array with a zero appended, which every library can do.
     """
     if is_numpy(array):
         spread = np.zeros((*array.shape[:-1], size), dtype=array.dtype)
@@ -188,7 +188,7 @@ def count_at(counts: Array, index: IntArray, classes: Array) -> None:
     """
     xp = namespace_of(counts)
     _, n_rows, n_classes, n = counts.shape
-    if is_tensor(counts):  # one pass, in place of one for each class
+    if is_tensor(counts):  # one pass instead of one per class
         starts = (index[:, None] * n_rows + np.arange(n_rows)) * n_classes * n
         flat = classes * n
         flat += index_on(counts, starts)[:, :, None]
@@ -215,11 +215,11 @@ def gathered(table: Array, rows: IntArray, columns: IntArray) -> Array:
 
 
 def cholesky_or_nan(matrices: Array) -> Array:
-    """Cholesky factors, shape (..., n, n), NaN if it fails and the library says so."""
+    """Cholesky factors, shape (..., n, n); NaN for one that is not positive definite, if the library reports it."""
     xp = namespace_of(matrices)
     if not hasattr(xp.linalg, "cholesky_ex"):
         return xp.linalg.cholesky(matrices)
-    lower, info = xp.linalg.cholesky_ex(matrices)  # no check, so the host never waits for the card
+    lower, info = xp.linalg.cholesky_ex(matrices)  # without a check the host does not wait for the GPU
     return xp.where((info > 0)[..., None, None], xp.nan, lower)
 
 
@@ -245,7 +245,7 @@ def positive_inverse(matrices: Array) -> Array:
 def batched_product(left: Array, right: Array) -> Array:
     """``left @ right`` for batches of matrices, shapes (B, m, n) and (B, n, p) to (B, m, p).
 
-    SciPy's BLAS, which also factors, does the work, so that there is one pool of threads.
+    This uses SciPy's BLAS, like the factorisations, so that there is only one pool of threads.
 
     >>> batched_product(np.array([[[1.0, 2.0]]]), np.array([[[3.0, 1.0], [4.0, 0.0]]]))
     array([[[11.,  1.]]])
@@ -255,7 +255,7 @@ def batched_product(left: Array, right: Array) -> Array:
     gemm = blas.get_blas_funcs("gemm", (left, right))
     found = np.empty((len(left), left.shape[1], right.shape[2]), dtype=left.dtype)
     for each, other, into in zip(left, right, found, strict=True):
-        # BLAS wants columns first: the transposed product of transposes takes matrices in either order without a copy.
+        # BLAS needs column order: the transposed product of transposes takes matrices in either order without a copy.
         flipped = not other.flags.c_contiguous
         into[...] = gemm(1.0, other if flipped else other.T, each.T, trans_a=flipped).T
     return found

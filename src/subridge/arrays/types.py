@@ -18,7 +18,7 @@ else:  # short names in signatures, where ``help`` would show pages of NumPy's o
     ArrayLike = type("ArrayLike", (), {"__module__": "numpy.typing"})
 
 # An array of any supported library, on any device. Type checkers see NumPy's interface, which the array API standard
-# mirrors. Code for what another library lacks, or has in addition, stays in this room.
+# mirrors. Code for what another library lacks or adds stays in this subpackage.
 Array: TypeAlias = FloatArray
 
 Seed: TypeAlias = int | tuple[int, ...]
@@ -38,7 +38,7 @@ _Factor = TypeVar("_Factor")  # an array, or another sparse matrix: the product 
 
 
 class SparseMatrix(Protocol):
-    """The part of a SciPy sparse matrix that is used."""
+    """The part of the interface of SciPy's sparse matrices that is used."""
 
     shape: tuple[int, ...]
     dtype: np.dtype[np.float64]

@@ -1,4 +1,4 @@
-"""The command line: parse, call, show. What is heavy is imported after the arguments are checked.
+"""The command line: parse, call, show. Slow modules are imported after the arguments are checked.
 
 Exit codes: 0 done, 1 the work failed, 2 the command line or the specification file is wrong, 130 interrupted.
 """
@@ -19,7 +19,7 @@ from subridge.cli.theory import curve, phase
 from subridge.cli.writers import explore, features
 from subridge.model.errors import ParameterError, RidgeError, SubridgeError, SubsetError
 
-# What was asked for cannot be: exit code 2, as for a flag that does not exist.
+# Errors in what the user asks for: exit code 2, as for a flag that does not exist.
 _WRONG_USAGE = (ParameterError, SubsetError, RidgeError)
 
 _EPILOG = """\b
@@ -38,13 +38,13 @@ class _Group(click.Group):
         return list(self.commands)
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        ctx.meta[ARGUMENTS] = tuple(args)  # pages say how to make them again
+        ctx.meta[ARGUMENTS] = tuple(args)  # pages show the command that makes them
         return super().parse_args(ctx, args)
 
     def invoke(self, ctx: click.Context) -> None:
         for stream in (sys.stdout, sys.stderr):
             if hasattr(stream, "reconfigure"):
-                stream.reconfigure(errors="replace")  # letters that the terminal lacks
+                stream.reconfigure(errors="replace")  # characters that the terminal lacks
         if ctx.params["debug"]:
             super().invoke(ctx)
             return
@@ -54,7 +54,7 @@ class _Group(click.Group):
             return with_flags(text, self.commands.get(ctx.invoked_subcommand or ""))
 
         def show_warning(message: Warning | str, *_: Any, **__: Any) -> None:
-            """Say a warning in one line and once, without the place in the program."""
+            """Print each warning once, in one line, without its place in the program."""
             if str(message) not in said:
                 click.echo(f"Warning: {told(str(message))}", err=True)
             said.add(str(message))
@@ -64,7 +64,7 @@ class _Group(click.Group):
             try:
                 super().invoke(ctx)
             except (click.ClickException, click.exceptions.Exit, click.Abort, BrokenPipeError):
-                raise  # click says these itself
+                raise  # click handles these
             except KeyboardInterrupt as error:
                 click.echo(f"\n{told(str(error)) or 'interrupted'}", err=True)
                 raise click.exceptions.Exit(130) from error
@@ -76,7 +76,7 @@ class _Group(click.Group):
                 raise click.ClickException("out of memory: ask for less at once, or use a larger machine") from error
             except Exception as error:
                 raise click.ClickException(
-                    f"unexpected {type(error).__name__}: {cleaned(str(error))}\nThis is a mistake of the program; "
+                    f"unexpected {type(error).__name__}: {cleaned(str(error))}\nThis is a bug in subridge; "
                     "`subridge --debug ...` shows where it happened."
                 ) from error
 

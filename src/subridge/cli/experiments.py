@@ -79,18 +79,19 @@ def simulate(**options: Any) -> None:
     subridge simulate --n-features 2000 --n-trials 100 --store run.zarr --out curves.nc
     """
     _check_store(options["store"], options["resume"])
-    names = ("n_samples", "n_trials", "ridges", "n_features", "weights_from", "redraw", "nested", "seed")
     curves = sr.simulate(
         shared.problem_of(options),
         shared.ensemble_of(options, shared.strategy_of(options, options["n_features"])),
         run=shared.run_of(options),
-        **shared.some_of(options, *names),
+        **shared.some_of(
+            options, "n_samples", "n_trials", "ridges", "n_features", "weights_from", "redraw", "nested", "seed"
+        ),
     )
     deliver(curves, options, draw=sr.figures.plot_simulated, show=show_report)
 
 
 def _check_store(store: Path | None, resume: bool) -> None:
-    """A run goes on with a store only if told to."""
+    """A run continues an existing store only with --resume."""
     from subridge.store.tasks import is_store
 
     if store is None and resume:

@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-# What an argument is called in Python where the flag is spelled otherwise.
+# Arguments in Python whose flags have other names.
 _SYNONYMS = {
     "sample_ratio": "sample_ratios",
     "ridge": "ridges",
@@ -14,7 +14,7 @@ _SYNONYMS = {
     "n_estimators": "n_members",
     "as_json": "json",
 }
-# An argument stands after a blank or a bracket; in a formula it is left alone.
+# An argument follows a blank, a bracket, a quote or a punctuation mark; names in formulas are not replaced.
 _BEFORE = r"(?:(?<=[\s(;:,'\"])|^)"
 _REMEDIES = {
     ', no pairs, or dtype="float32"': "",  # what only Python offers
@@ -28,7 +28,7 @@ _REMEDIES = {
 
 
 def cleaned(text: str) -> str:
-    """Text without control characters, which a terminal would obey: names in files may hold them.
+    """Text without control characters, which names in files may hold and a terminal would execute.
 
     Examples
     --------
@@ -58,7 +58,7 @@ def with_flags(text: str, command: click.Command | None) -> str:
             rf"Run\({name}=\)": flag,
             rf"{argument}=(?:\[\.\.\.\]|\.\.\.)": f"{flag} NAME",
             rf"{argument}=\['([^']*)'\]": rf"{flag} '\1'",
-            # As a shell takes it: a bare ';' would end the command.
+            # Quoted for the shell: a bare ';' would end the command.
             rf"{argument}=(['\"])([^'\"]+)\1": lambda found, flag=flag: f"{flag} {shlex.quote(found[2])}",
             rf"{argument}=([^\s'\",;)]+)": rf"{flag} \1",
             rf"{argument}=(?!\w)": flag,

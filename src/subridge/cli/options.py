@@ -1,6 +1,6 @@
-"""Options that several commands share, what is built from them, and how their values are read.
+"""Options that several commands share, the objects that are built from them, and how their values are read.
 
-Nothing heavy is imported before a command has checked its arguments, so that help and mistakes answer at once.
+Slow modules are imported after a command has checked its arguments, so that help and errors appear at once.
 """
 
 import math
@@ -22,16 +22,16 @@ if TYPE_CHECKING:
     from subridge.arrays.types import ArrayLike
     from subridge.model.subsets import Strategy
 
-# What a command was given, by the names of its flags; click has checked the values.
+# The arguments of a command, by the names of its flags; click has checked the values.
 Options: TypeAlias = Mapping[str, Any]
-# What adds options to a command, or makes one of a function.
+# A function that adds options to a command, or turns a function into a command.
 Decorator: TypeAlias = Callable[[Any], Any]
 
-ARGUMENTS = "subridge.arguments"  # where a context keeps the words of the command line
-AGGREGATIONS = ("mean", "scaled", "simplex", "free")  # those that have a theory
+ARGUMENTS = "subridge.arguments"  # key of the words of the command line in the metadata of a context
+AGGREGATIONS = ("mean", "scaled", "simplex", "free")  # those with a theory
 STRATEGIES = ("equal", "dirichlet", "overlapping", "projection")
-_SIZES = 12  # of "start:stop"
-_MOST = 100_000  # numbers in a list
+_SIZES = 12  # numbers of "start:stop"
+_MOST = 100_000  # most numbers in a list
 
 
 def some_of(options: Options, *names: str) -> dict[str, Any]:
@@ -50,8 +50,8 @@ def option_group(*options: Decorator) -> Decorator:
 def numbers(text: str) -> tuple[float, ...]:
     """Read a list of numbers; it may join several of these with commas.
 
-    ``a,b,c``; evenly spaced ``start:stop:count``; with equal factors ``log:start:stop:count``, or ``start:stop`` for
-    twelve of them.
+    These are ``a,b,c``; ``start:stop:count`` with equal steps; ``log:start:stop:count`` with equal factors; and
+    ``start:stop`` for twelve numbers with equal factors.
 
     Examples
     --------
@@ -64,7 +64,7 @@ def numbers(text: str) -> tuple[float, ...]:
 
 
 def sizes(text: str) -> tuple[float, ...]:
-    """Read a list of sizes: `numbers`, rounded to whole ones; spaced ones that coincide count once."""
+    """Read a list of sizes: `numbers`, rounded to whole numbers; spaced numbers that coincide count once."""
     found: list[float] = []
     for part in _parts(text):
         if not all(1 <= number < 1e15 or number == math.inf for number in part):
@@ -122,27 +122,27 @@ def finite(text: str) -> float:
     0.001
     """
     number = float(click.FLOAT(text))
-    if not abs(number) <= 1e100:  # its square must be a number, too
+    if not abs(number) <= 1e100:  # its square must not overflow
         raise click.BadParameter(f"{text!r} is not a finite number up to 1e100")
     return number
 
 
 def _address(text: str) -> str:
-    """Read the address of a scheduler; Dask would look half a minute for a name without a port."""
+    """Read the address of a scheduler. Dask would search half a minute for a name without a port."""
     if re.fullmatch(r"(?:\w+://)?[^\s/:]+:\d+|(?:inproc|ucx|tls|tcp|ws|wss)://\S+", text):
         return text
     raise click.BadParameter(f"{text!r} is not the address of a Dask scheduler, such as tcp://host:8786")
 
 
 def _device(text: str) -> str:
-    """Read the name of a device; whether this machine has it is asked later."""
+    """Read the name of a device. Whether this machine has it is checked later."""
     if re.fullmatch(r"cpu|torch|cuda(:\d+)?", text):
         return text
     raise DeviceError(f"device must be cpu, torch, cuda or cuda:<number>, got {text!r}")
 
 
 def redrawn(text: str) -> tuple[str, ...]:
-    """Read what every trial draws anew, separated by commas.
+    """Read what every trial draws again, separated by commas.
 
     Examples
     --------
@@ -172,8 +172,9 @@ problem_options = option_group(
 
 def problem_of(options: Options) -> "sr.EquicorrelatedProblem":
     """Equicorrelated data, as the options say."""
-    names = ("data_scale", "correlation", "feature_noise", "alignment", "label_noise")
-    return sr.EquicorrelatedProblem(**some_of(options, *names))
+    return sr.EquicorrelatedProblem(
+        **some_of(options, "data_scale", "correlation", "feature_noise", "alignment", "label_noise")
+    )
 
 
 def ensemble_options(
@@ -201,7 +202,7 @@ def ensemble_options(
 
 
 def strategy_of(options: Options, n_features: int) -> "Strategy":
-    """How members share so many features."""
+    """How members share `n_features` features."""
     from subridge.model.subsets import StrategyOptions, read_strategy
 
     return read_strategy(
@@ -211,7 +212,7 @@ def strategy_of(options: Options, n_features: int) -> "Strategy":
 
 
 def ensemble_of(options: Options, subsets: "Strategy | ArrayLike") -> "sr.Ensemble":
-    """The ensemble that the options describe, on such subsets."""
+    """The ensemble that the options describe, on these subsets."""
     return sr.Ensemble(subsets, readout_noise=options["readout_noise"], aggregation=options["aggregation"])
 
 
@@ -260,7 +261,7 @@ def _checked_place(_context: click.Context, _option: click.Parameter, out: Path 
 
 
 def writable(out: Path) -> Path:
-    """A file to be written; what prevents that is said before the work."""
+    """The path of an output file, which must be writable; this is checked before the work."""
     out = out.expanduser()
     if out.is_dir() or not os.access(out if out.exists() else out.parent, os.W_OK):
         raise click.BadParameter(f"{out} cannot be written: give a file in a folder of this machine that is writable")
@@ -271,7 +272,7 @@ def _read_specification(ctx: click.Context, option: click.Parameter, file: Path 
     """Take the defaults of a command's options from a TOML file.
 
     Keys are the names of flags, with dashes or underscores, at the top of the file or in a table named after the
-    command; tables of other commands are passed over.
+    command. Tables of other commands are ignored.
     """
     if file is None:
         return
@@ -292,13 +293,13 @@ def _read_specification(ctx: click.Context, option: click.Parameter, file: Path 
         param = known.get(key.replace("-", "_"))
         if param is None or isinstance(value, dict):
             raise click.BadParameter(
-                f"{file} has {key!r}, which is no option of this command ({', '.join(sorted(known))}); a table is "
+                f"{file} has {key!r}, which is not an option of this command ({', '.join(sorted(known))}); a table is "
                 f"named after its command ({', '.join(commands)}) and holds options only",
                 ctx,
                 option,
             )
         if param.nargs == 1 and not (isinstance(param, click.Option) and (param.multiple or param.is_flag)):
-            # As it is typed on the command line.
+            # As on the command line.
             value = ",".join(map(str, value)) if isinstance(value, list) else str(value)
         defaults[param.name] = value
     ctx.default_map = defaults

@@ -53,7 +53,7 @@ def _checked_place(_context: click.Context, _option: click.Parameter, out: Path)
     "--settings",
     type=click.Choice(["published", "caption"]),
     default="published",
-    help="Those behind the published picture, or the caption's.",
+    help="Settings of the published picture, or of its caption.",
 )
 @click.option("--data", help="Features of the classification figures: bundled, cifar10, fashion, or a features store.")
 @shared.run_options
@@ -64,7 +64,7 @@ def _checked_place(_context: click.Context, _option: click.Parameter, out: Path)
     callback=_checked_place,
     help="Folder, or a page: PAGE.html.",
 )
-@click.option("--force", is_flag=True, help="Make also what is there.")
+@click.option("--force", is_flag=True, help="Also remake figures that are in the folder.")
 @shared.spec_option
 @shared.json_option
 def reproduce(**options: Any) -> None:
@@ -92,7 +92,7 @@ def reproduce(**options: Any) -> None:
     start = time.perf_counter()
     outcomes = []
     expected = {request.figure: request.seconds for request in requests}  # roughly
-    # A number of processes, or a cluster, is for the trials of each figure, one figure after the other.
+    # With --processes or --scheduler the figures are made one after the other, and their trials run in parallel.
     alone = options["processes"] is not None or options["scheduler"] is not None
     n_processes = 1 if alone else min(os.cpu_count() or 1, len(requests))
     try:
@@ -108,7 +108,7 @@ def reproduce(**options: Any) -> None:
             if pool is not None:
                 pool.shutdown(wait=False)  # its processes end while the report is written
     except KeyboardInterrupt as error:
-        # In place of what a simulation says of its own tasks: they are kept where this command looks for them.
+        # Replaces the message of the simulation: its tasks are kept where this command finds them.
         raise InterruptedRun("interrupted: what is done is kept, and the same command goes on from here") from error
     outcomes.sort(key=lambda outcome: _FIGURES.index(outcome.figure))
     failures = [(outcome.figure, str(outcome.error)) for outcome in outcomes if outcome.status == FAILED]

@@ -1,4 +1,4 @@
-"""Results to files and to the terminal, and a bar for work that takes long."""
+"""Output of results to files and to the terminal, and a progress bar for long work."""
 
 import shlex
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -27,7 +27,7 @@ def deliver(
     draw: Callable[["xr.Dataset"], "Figure"],
     show: Callable[["xr.Dataset"], None],
 ) -> None:
-    """Write a result to a file if one was named, as a page, a picture or data, and print it as JSON or as text."""
+    """Write a result to a page, a picture or a data file if one is named, and print it as JSON or as text."""
     from subridge.results.files import to_json, write_result
 
     out = options["out"]
@@ -36,8 +36,8 @@ def deliver(
         if suffix in PAGES:
             from subridge.explorer.reports import write_report
 
-            meta = click.get_current_context().meta  # shared by the contexts of one command line
-            write_report(dataset, out, shlex.join(["subridge", *meta.get(ARGUMENTS, ())]))
+            # The metadata are shared by the contexts of one command line.
+            write_report(dataset, out, shlex.join(["subridge", *click.get_current_context().meta.get(ARGUMENTS, ())]))
         elif suffix in PICTURES:
             from subridge.figures.drawing.style import write_pictures
 
@@ -52,7 +52,7 @@ def deliver(
 
 
 def show_report(dataset: "xr.Dataset") -> None:
-    """Print the table and the sentences that its page has."""
+    """Print the table and the sentences of the page of a result."""
     from subridge.explorer.reports import report_of
 
     report = report_of(dataset)
@@ -71,8 +71,8 @@ def print_table(
 ) -> list[str]:
     """Print a table of numbers that fits into 80 columns; with `names` the first column holds words, which may wrap.
 
-    Columns that do not fit are left out and listed below: first the `optional` ones, then the last ones. Returns those
-    that are shown.
+    Columns that do not fit are left out and listed below: first the `optional` ones, then the last ones. Returns the
+    columns that are shown.
     """
     from rich.box import SIMPLE_HEAD
     from rich.console import Console
@@ -108,7 +108,7 @@ def print_table(
 
 
 def say(*sentences: str) -> None:
-    """Print sentences, each on lines of its own that are broken between words."""
+    """Print sentences. Each starts a new line, and lines are broken between words."""
     from rich.console import Console
 
     console = Console()
@@ -119,7 +119,7 @@ def say(*sentences: str) -> None:
 
 @contextmanager
 def busy(doing: str) -> Iterator[None]:
-    """Show at a terminal what is being done, for how long, and which share is done where the work knows it.
+    """Show at a terminal what is being done, for how long, and, if it is known, which share is finished.
 
     Examples
     --------

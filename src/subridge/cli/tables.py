@@ -1,4 +1,4 @@
-"""`subridge forecast` and `subridge advise`: what a table of data says about larger samples."""
+"""`subridge forecast` and `subridge advise`: predictions for larger samples from a table of data."""
 
 import csv
 import textwrap
@@ -24,7 +24,7 @@ _ROWS = 12  # of the printed ranking; files and JSON hold every candidate
 
 
 def _column_names(_context: click.Context, _option: click.Parameter, written: tuple[str, ...]) -> tuple[str, ...]:
-    """Names of columns, separated by commas; a name with a comma stands in double quotes."""
+    """Names of columns, separated by commas; a name with a comma is in double quotes."""
     return tuple(name.strip() for row in csv.reader(written, skipinitialspace=True) for name in row if name.strip())
 
 
@@ -46,11 +46,11 @@ table_options = shared.option_group(
     _choice("--unlabelled", "error drop", "rows without target: refuse, or drop"),
     _choice("--categories", "error one-hot", "columns of text: refuse, or a column of 0 and 1 for every value"),
     _choice("--dates", "error days", "columns of dates: refuse, or days since the first"),
-    click.option("--sep", "separator", help="what stands between cells of text, such as ';' or tab"),
+    click.option("--sep", "separator", help="separator of cells of text, such as ';' or tab"),
     _choice("--decimal", ". ,", "decimal sign of text"),
     click.option("--encoding", default="utf-8", help="of text, such as latin-1"),
     click.option("--na", "missing_values", multiple=True, help="text of a missing value, such as '?'; may be repeated"),
-    click.option("--groups", help="column that says whose row it is, such as a subject: errors are on new groups"),
+    click.option("--groups", help="column with the group of every row, such as a subject: errors are for new groups"),
     click.option(
         "--standardise/--no-standardise",
         default=False,
@@ -67,9 +67,9 @@ _READING = (
 
 
 def _read(options: Options) -> tuple["Table", Any, dict[str, Any]]:
-    """The table that the options name, its labels, and arguments for whatever is forecast from it.
+    """The table that the options name, its labels, and arguments for a forecast or advice.
 
-    What was done to the table is said on the error stream.
+    Notes on what was done to the table go to the error stream.
     """
     with busy(f"reading {cleaned(str(options['data']))}"):
         table = sr.datasets.read_table(options["data"], **shared.some_of(options, *_READING))
@@ -86,7 +86,7 @@ def _read(options: Options) -> tuple["Table", Any, dict[str, Any]]:
 
 
 def _compare_scales(table: "Table", ridges: tuple[float, ...] | None) -> None:
-    """Say the left-out errors with and without standardising, if they differ by more than two standard errors."""
+    """Print the left-out errors with and without standardising, if they differ by more than two standard errors."""
     from subridge.estimators.base import errors_by_scale
 
     X = table.X if table.scales is None else table.X * table.scales
@@ -213,8 +213,9 @@ def _show_ranking(ranking: "xr.Dataset") -> None:
 
     report = report_of(ranking)
     rows = report.rows
-    optional = ("reach", "now", "λ", "R²")
-    shown = print_table(report.title, list(report.table), rows[:_ROWS], names=True, optional=optional)
+    shown = print_table(
+        report.title, list(report.table), rows[:_ROWS], names=True, optional=("reach", "now", "λ", "R²")
+    )
     more = len(rows) - _ROWS
     say(
         *report.sentences,

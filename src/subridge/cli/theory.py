@@ -1,4 +1,4 @@
-"""`subridge curve` and `subridge phase`: what the theory says."""
+"""`subridge curve` and `subridge phase`: predictions of the theory."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -44,7 +44,7 @@ def curve(**options: Any) -> None:
     curves = _predict(options, options["sample_ratios"])
 
     def draw(curves: "xr.Dataset") -> "Figure":
-        """Through more points, if those asked for are many enough to be a line."""
+        """Draw through more points, if there are enough sample ratios for a line."""
         if sum(ratio < float("inf") for ratio in options["sample_ratios"]) > 2:
             curves = _predict(options, around_thresholds(options["sample_ratios"], curves.subset_fraction.values))
         return sr.figures.plot_curve(curves)
@@ -75,7 +75,7 @@ def _show_curves(curves: "xr.Dataset") -> None:
 
     report = report_of(curves)
     rows = report.rows
-    # Rows that are left out must not hide a peak: a value that is the highest, or higher than its neighbours.
+    # Peaks are always shown: values that are the highest, or higher than both neighbours.
     shown = set(thinned(len(rows), _CURVE_ROWS))
     for values in curves.risk.values:
         shown |= {i for i in range(1, len(values) - 1) if values[i - 1] < values[i] > values[i + 1]}

@@ -1,4 +1,4 @@
-"""Real data: a user's own tables, and features that networks see in images.
+"""Real data: tables of users, and features that networks extract from images.
 
 Public names are listed in ``__init__.pyi`` and loaded when first used: some need torch, which is an extra.
 """

@@ -1,5 +1,6 @@
 """Self-contained pages: the explorer, and reports that hold the data of a result.
 
-One HTML file holds all it needs; nothing listens on a port and no request leaves the page. The formulas of the explorer
-(``assets/formulas.js``) are proved equal to the derived expressions in ``tests/derivations/test_javascript.py``.
+One HTML file holds all that it needs: nothing listens on a port, and the page sends no request. A test,
+``tests/derivations/test_javascript.py``, shows that the formulas of the explorer (``assets/formulas.js``) equal the
+derived expressions.
 """

@@ -71,11 +71,10 @@ def write_figures(
         settings = json.loads(entry["settings"])
         entry["settings"] = {name: json.dumps(value) for name, value in settings.items() if name != "type"}
         entry["panels"] = [{"number": len(panels) + i, "title": each["title"]} for i, each in enumerate(made)]
-        # As an image, not inline: pictures would share the names of their clip paths.
+        # As an image and not inline, because inline pictures would share the names of clip paths.
         entry["picture"] = base64.b64encode((folder / f"{entry['figure']}.svg").read_bytes()).decode("ascii")
         panels.extend(made)
         entries.append(entry)
-    versions = {name: version(name) for name in ("numpy", "scipy", "xarray", "matplotlib")}
     write_page(
         place,
         "figures.html",
@@ -84,12 +83,16 @@ def write_figures(
         figures=entries,
         failures=failures,
         panels=panels,
-        versions={"python": platform.python_version(), "subridge": __version__, **versions},
+        versions={
+            "python": platform.python_version(),
+            "subridge": __version__,
+            **{name: version(name) for name in ("numpy", "scipy", "xarray", "matplotlib")},
+        },
     )
 
 
 def figure_panels(data: xr.Dataset) -> list[Described]:
-    """Panels of a figure's numbers: maps of ensemble sizes, or lines over samples or fractions; none for drawings."""
+    """Panels of the data of a figure: maps of ensemble sizes, or lines over samples or fractions; none for drawings."""
     if "optimal_n_members" in data and "sample_ratio" in data.optimal_n_members.dims:
         sizes = data.optimal_n_members
         noise = next(dim for dim in ("readout_nsr", "feature_nsr", "label_nsr") if dim in sizes.dims)
@@ -110,11 +113,10 @@ def figure_panels(data: xr.Dataset) -> list[Described]:
 
 
 def _facets(values: xr.DataArray, kept: tuple[str, ...]) -> Iterator[tuple[str, xr.DataArray]]:
-    """Every slice of the other dimensions, with a title; a dozen at most."""
+    """Slices of the other dimensions, each with a title; twelve at most."""
     others = [str(dim) for dim in values.dims if dim not in kept]
-    values = values.assign_coords({dim: values[dim] for dim in others})  # numbers, where they have none
-    places = np.ndindex(*(values.sizes[dim] for dim in others))
-    for place in islice(places, _MOST_PANELS):
+    values = values.assign_coords({dim: values[dim] for dim in others})  # positions, if they have no coordinates
+    for place in islice(np.ndindex(*(values.sizes[dim] for dim in others)), _MOST_PANELS):
         chosen = values.isel(dict(zip(others, place, strict=True)))
         yield ", ".join(_said(dim, chosen[dim]) for dim in others) or "curves", chosen
 
@@ -130,7 +132,6 @@ def _curves(data: xr.Dataset, values: xr.DataArray, across: str, by: str, title:
     at = values[across].values.astype(np.float64)
     table = values.values
     names = [_said(by, value) for value in values[by]]
-    log_y = exceeds(table, 10)
     if across == "sample_ratio" and "mean" in data and "standard_error" in data:
         same = {dim: values[dim] for dim in data["mean"].dims if dim in values.coords and values[dim].ndim == 0}
         mean, error = (data[name].sel(same).transpose(by, "n_samples").values for name in ("mean", "standard_error"))
@@ -139,4 +140,4 @@ def _curves(data: xr.Dataset, values: xr.DataArray, across: str, by: str, title:
     else:
         lines = [line(name, row) for name, row in zip(names, table, strict=True)]
     x = {"label": _ACROSS[across], "log": bool(at.min() > 0 and at.max() > 30 * at.min())}
-    return panel(title, x, {"label": _SHOWN[str(values.name)], "log": log_y}, at, lines)
+    return panel(title, x, {"label": _SHOWN[str(values.name)], "log": exceeds(table, 10)}, at, lines)

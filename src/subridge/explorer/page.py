@@ -1,4 +1,4 @@
-"""A page from its template: styles and scripts inside, and a policy that lets nothing else run."""
+"""A page from a template, with its styles and scripts, and a policy that forbids other scripts."""
 
 import base64
 import hashlib
@@ -60,10 +60,10 @@ def write_explorer(place: Path) -> None:
 
 
 def asset(name: str) -> Any:
-    """What a JSON file of the page holds: steps of the tour, settings for each figure of the paper, or trained runs.
+    """Contents of a JSON file: steps of the tour, settings for each figure of the paper, or trained runs.
 
-    A setting is named as in the address of the page. Figures that train classifiers on images, or that need another
-    covariance, have the nearest settings that Prop. 2 has, and their note says so.
+    Settings have the names that they have in the address of the page. Figures that train classifiers on images, or need
+    another covariance, have the nearest settings for which Prop. 2 holds, and a note says so.
 
     >>> asset("presets.json")["fig1b"]["state"]["correlation"]
     0.4
@@ -72,22 +72,22 @@ def asset(name: str) -> Any:
 
 
 def write_page(place: Path, template: str, scripts: Sequence[str], **values: Json) -> None:
-    """Fill a template and write it; the file appears complete or not at all. Parameters are those of `render`."""
+    """Fill a template and write it; the file appears complete or not at all. See `render` for the parameters."""
     with whole_file(place) as beside:
         beside.write_text(render(template, scripts, **values), encoding="utf-8")
 
 
 def render(template: str, scripts: Sequence[str], **values: Json) -> str:
-    """Fill a template; every value is escaped, the page's own scripts and styles are not.
+    """Fill a template. Values are escaped, but not the scripts and styles of the page.
 
     Parameters
     ----------
     template : str
         Name of a file in ``assets``.
     scripts : sequence of str
-        Names of files in ``assets``, in the order in which they are needed; the plotting library comes first.
+        Names of files in ``assets``, in the order of the page; the plotting library comes before them.
     **values
-        What the template asks for.
+        The variables of the template.
 
     Returns
     -------
@@ -98,11 +98,11 @@ def render(template: str, scripts: Sequence[str], **values: Json) -> str:
     environment.policies["json.dumps_kwargs"] = {"sort_keys": False}  # presets stay in the order of the paper
     licence = _text("uplot/LICENSE").replace("*/", "")
     library = _text("uplot/uPlot.iife.min.js")
-    own = "\n".join(map(_text, scripts))  # the files share a scope of their own
+    own = "\n".join(map(_text, scripts))  # the files share one scope
     script = f'\n/* uPlot:\n{licence}*/\n{library}\n(() => {{\n"use strict";\n{own}\n}})();\n'
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode("ascii")
     return environment.from_string(_text(template)).render(
-        # Only this script runs, pictures are made here, and nothing is fetched.
+        # Only this script may run, pictures come from the page itself, and nothing may be fetched.
         policy=f"default-src 'none'; script-src 'sha256-{digest}'; style-src 'unsafe-inline'; img-src data: blob:",
         script=Markup(script),
         style=Markup("\n".join(map(_text, ("uplot/uPlot.min.css", "look.css")))),

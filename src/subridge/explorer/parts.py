@@ -13,10 +13,10 @@ from subridge.arrays.types import ArrayLike, FloatArray, Json
 
 PALETTE = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#8a8a00", "#7f7f7f")
 _HIDDEN = ("schema", "schema_version", "description", "fingerprint", "command")  # of the settings
-TRAINED = ", trained"  # the end of the name of points that belong to a curve
+TRAINED = ", trained"  # suffix of the name of points that belong to a curve
 
 
-# What the page's script takes: of a line, an axis (label, log, texts in place of numbers) or a panel.
+# Input of the script of the page: a line, an axis (label, log, texts instead of numbers) or a panel.
 Described: TypeAlias = dict[str, Any]
 
 
@@ -49,12 +49,12 @@ def panel(
     for i, each in enumerate(lines):
         own = each["name"].removesuffix(TRAINED)
         each["colour"] = PALETTE[(curves.index(own) if own in curves else i) % len(PALETTE)]
-    joined = any(each["dots"] for each in lines)  # curves pass over the places of points
+    joined = any(each["dots"] for each in lines)  # curves are drawn across the positions of points, where they are NaN
     return {"title": title, "x": x, "y": y, "at": numbers(at), "lines": list(lines), "joined": joined, "marks": marks}
 
 
 class Report(NamedTuple):
-    """What a page, or the terminal, says of a result."""
+    """The contents of the page of a result, which the terminal shows too."""
 
     title: str
     sentences: Sequence[str]
@@ -86,7 +86,7 @@ def with_trials(
 
 
 def map_panel(title: str, sizes: xr.DataArray, x: str, y: str, labels: Sequence[str], most: int) -> Described:
-    """A map of ensemble sizes over the finite coordinates `x` and `y`, thinned to at most so many cells a side."""
+    """A map of ensemble sizes over the finite coordinates `x` and `y`, thinned to at most `most` cells a side."""
     cut = thinned_along(thinned_along(sizes.transpose(y, x), x, most), y, most)
     across, down = ({"label": label} for label in labels)
     return panel(title, across, down, cut[x]) | {"heights": numbers(cut[y]), "sizes": [numbers(row) for row in cut]}
@@ -113,7 +113,7 @@ def numbers(values: ArrayLike) -> list[Json]:
 
 
 def thinned(length: int, most: int) -> list[int]:
-    """Evenly spread positions, at most so many.
+    """At most `most` evenly spread positions.
 
     Examples
     --------
@@ -124,7 +124,7 @@ def thinned(length: int, most: int) -> list[int]:
 
 
 def thinned_along(values: xr.DataArray, name: str, most: int) -> xr.DataArray:
-    """Values at evenly spread places among the finite coordinates of a dimension, at most so many."""
+    """Values at no more than `most` evenly spread places among the finite coordinates of a dimension."""
     finite = values.isel({name: np.isfinite(values[name])})
     return finite.isel({name: thinned(finite.sizes[name], most)})
 
@@ -139,7 +139,7 @@ def settings_of(dataset: xr.Dataset) -> dict[str, str]:
     """
     found = {name: value for name, value in dataset.attrs.items() if name not in _HIDDEN}
     for name, value in found.items():
-        with suppress(ValueError, TypeError):  # what is not JSON stays as it is
+        with suppress(ValueError, TypeError):  # values that are not JSON stay as they are
             found[name] = json.loads(value)
     flat = pd.json_normalize(found, sep=": ").T[0]
     return {str(name): str(value) for name, value in flat.items() if not str(name).endswith(": type")}

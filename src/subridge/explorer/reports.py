@@ -1,7 +1,7 @@
 """Results as pages: ``subridge forecast``, ``advise``, ``curve``, ``simulate``, ``phase`` and ``demo`` with ``.html``.
 
-A result becomes a `Report`, of which the command line prints parts. Names that come from a user's file are escaped by
-the template and reach the page's script as JSON.
+A result becomes a `Report`, of which the command line prints parts. The template escapes names from files of users, and
+passes them to the script of the page as JSON.
 """
 
 from pathlib import Path
@@ -16,8 +16,8 @@ from subridge.model.errors import ParameterError, counted, listed
 from subridge.results.numbers import interval, percent, plain, unit_of
 from subridge.results.schemas import mean_and_error
 
-_MANY = 10.0  # an ensemble with so many times the error of one ridge has no gain worth a number
-_ROWS_OF_UNIT = 12  # candidates whose errors choose the unit; worse ones may be huge
+_MANY = 10.0  # largest relative loss against one ridge that is shown as a number; larger losses are a dash
+_ROWS_OF_UNIT = 12  # candidates whose errors determine the unit; those of worse ones may be huge
 
 
 def write_report(dataset: xr.Dataset, place: Path, command: str) -> None:
@@ -26,20 +26,25 @@ def write_report(dataset: xr.Dataset, place: Path, command: str) -> None:
     Parameters
     ----------
     dataset : xarray.Dataset
-        From ``sr.forecast``, ``sr.phase_diagram``, ...; its schema decides.
+        From ``sr.forecast``, ``sr.phase_diagram`` and others; its schema decides on the page.
     place : Path
     command : str
-        The command that makes it again.
+        The command that makes the page again.
 
     Raises
     ------
     ParameterError
-        There is no page for such results.
+        If there is no page for such results.
     """
     report = report_of(dataset)
-    settings = settings_of(dataset)
     write_page(
-        place, "report.html", REPORT_SCRIPTS, **report._asdict(), rows=report.rows, settings=settings, command=command
+        place,
+        "report.html",
+        REPORT_SCRIPTS,
+        **report._asdict(),
+        rows=report.rows,
+        settings=settings_of(dataset),
+        command=command,
     )
 
 
@@ -86,7 +91,7 @@ def forecast_cells(curve: xr.Dataset, metric: str, unit: float = 1.0) -> list[st
 
 
 def forecast_sentences(curves: xr.Dataset) -> list[str]:
-    """The lowest forecast error, what the noise of the labels leaves, and what the signs in the table mean."""
+    """The lowest forecast error, the part of it that is label noise, and the meaning of the signs in the table."""
     attributes = curves.attrs
     variance = attributes["target_variance"]
     told: list[str] = []
@@ -94,17 +99,17 @@ def forecast_sentences(curves: xr.Dataset) -> list[str]:
     last = curves.where(np.isfinite(curves.n_samples) & forecast, drop=True)
     if last.sizes["n_samples"]:
         last = last.isel(n_samples=last.n_samples.argmax("n_samples"))
-        # Of several with the same printed error the first, which is the simplest.
+        # Of several with the same printed error, the first is the simplest.
         shown = [plain(float(error)) for error in last.prediction_error]
         best = last.isel(ensemble=shown.index(shown[int(last.prediction_error.argmin("ensemble"))]))
         most, least = ("at most ", "at least ") if best.is_bound else ("", "")
         error = most + interval(*map(float, _with_bounds(best, "prediction_error")))
-        # A bound may lie far above the error, so that it loses against nothing.
+        # An error may lie far below its bound, so that these ensembles may also be the best.
         bounds = last.ensemble.values[last.is_bound.values.astype(bool)]
         rivals = [name for name in bounds if name != best.ensemble]
-        verdict = f"{best.ensemble.values} errs least: {error}"
+        verdict = f"{best.ensemble.values} has the lowest error: {error}"
         if rivals:
-            verdict = f"{best.ensemble.values} is forecast to err by {error}; {' and '.join(rivals)} may err less"
+            verdict = f"{best.ensemble.values} has the error {error}; {' and '.join(rivals)} may have a lower one"
         told.append(f"With {counted(int(last.n_samples), 'sample')} {verdict}.")
         if "class_names" not in attributes:
             r2 = f"{least}{1.0 - best.prediction_error / variance:.2f}"
@@ -152,7 +157,6 @@ def _advice(ranking: xr.Dataset) -> Report:
         table["wrong"] = ["" if np.isnan(share) else f"{share:.1%}" for share in ranking.misclassification.values]
     if not ranking.in_reach.all():
         table["reach"] = ["yes" if inside else "no" for inside in ranking.in_reach.values]
-    size = counted(round(attributes["n_samples"]), "sample")
     picture = panel(
         "candidates, the advice first",
         {"label": "", "texts": names},
@@ -160,8 +164,11 @@ def _advice(ranking: xr.Dataset) -> Report:
         np.arange(1, len(names) + 1),
         [line("forecast error, with its interval", error, lower, upper, dots=True)],
     )
-    order = "the advice first, the others by the upper end of the interval"
-    title = f"forecast with {size}; {order}{told and f'; errors{told}'}"
+    size = counted(round(attributes["n_samples"]), "sample")
+    title = (
+        f"forecast with {size}; the advice first, the others by the upper end of the interval"
+        f"{told and f'; errors{told}'}"
+    )
     return Report(title, ranking.reasons.values.tolist(), [picture], table)
 
 

@@ -38,16 +38,17 @@ __all__ = [
 Loss: TypeAlias = tuple[float, float]
 
 EPS = float(np.finfo(np.float64).eps)
-# A non-negative minimum is found directly if no eigenvalue of the members' products, of unit size, is below this.
+# Least eigenvalue of the scaled products of the members for which exchanges of members find a non-negative minimum.
 _APART = 1e-4
-_EXCHANGES = 20  # of members that such a minimum takes; up to seven were seen for eight members
-# Members whose outputs differ by less than this share of their power, 18 roundings, count as one and share its weight.
+_EXCHANGES = 20  # at most, for such a minimum; eight members took up to seven
+# Members count as one, and share its weight, if their outputs differ by less than this share of their power. It is 18
+# roundings.
 ALIKE = 4e-15
 TINY = float(np.finfo(np.float64).tiny)
-# Outputs known only as a difference of the target's power and the error are mostly rounding error if their power is
-# below this share of the target's. They count as zero.
+# If the outputs are known only as a difference of the target's power and the error, a power below this share of the
+# target's is mostly rounding error. Such outputs count as zero.
 SILENT = 1e-11
-# Share of a vote that lifts the winner of a tie visibly, in single precision too.
+# Smallest share of a vote that makes the winner of a tie larger, in single precision too.
 _LEAST = 4e-7
 # Share of a vote that summed scores may add to weighted votes: it decides ties and nothing else.
 _TIE = 1e-6
@@ -56,8 +57,8 @@ _TIE = 1e-6
 class Outputs(NamedTuple):
     """Moments of the outputs, if they are known directly and not as differences of the target's power and errors.
 
-    Members shrunk to almost nothing then keep every digit. `c` has shape (..., k), `F` (..., k, k), and `dc` and `dF`
-    bound their rounding; `dv`, shape (...), bounds that of the target's power, a sum whose terms may cancel.
+    They keep every digit even if the outputs are almost zero. `c` has shape (..., k) and `F` (..., k, k). `dc` and `dF`
+    bound their rounding. `dv`, shape (...), bounds that of the target's power, a sum whose terms may cancel.
     """
 
     c: FloatArray
@@ -79,14 +80,14 @@ class MemberMoments:
     pairs : ndarray, shape (..., k, k)
         ``E_rr′``: mean product of the errors of two members. From data it includes the label noise ζ².
     missed : ndarray, shape (..., k), or None
-        ``E[y e_r] = v - c_r``: what member r misses of the target's power. It stays finite if v is infinite.
+        ``E[y e_r] = v - c_r``: the part of the target's power that member r misses. It is finite even if v is not.
     v : ndarray, shape (...), or None
         ``E[y²]``, the power of the target. None, as `missed`, if only weights of sum one are compared.
     outputs : Outputs or None
         c and F, which theory knows directly; None if they follow from the rest.
     behind : ndarray, shape (k,) or (..., k), or None
-        Number of independent labels behind the moments of each member; None if the moments count as exact. Zero if too
-        few rows determine a member to judge its weight.
+        Number of independent labels behind the moments of each member; None if the moments count as exact. Zero if
+        there are too few rows to judge the weight of a member.
 
     Examples
     --------
@@ -116,7 +117,7 @@ class MemberMoments:
         intercept their differences from the mean of the other samples. Weights of samples have shape (..., n). Moments
         of each target have an axis of C targets before the members.
         """
-        if per_target:  # as many problems with one target
+        if per_target:  # one problem for each target
             one_each = namespace_of(errors).moveaxis(errors, -2, -3)[..., None, :]
             return cls.of_errors(one_each, targets[..., None, :], sample_weights[..., None, :])
         totals = to_numpy(sample_weights.sum(axis=-1))
@@ -143,13 +144,14 @@ class MemberMoments:
         return MemberMoments(self.pairs[..., chosen[:, None], chosen], missed, self.v, None, behind)
 
     def of_batch(self, place: int) -> "MemberMoments":
-        """Moments at one place of the first axis."""
-        plain = vars(replace(self, outputs=None)).items()
-        return MemberMoments(**{name: each[place] for name, each in plain if each is not None})
+        """Moments at one place of the first axis, without those of the outputs."""
+        return MemberMoments(
+            **{name: each[place] for name, each in vars(self).items() if each is not None and name != "outputs"}
+        )
 
     @property
     def n_members(self) -> int:
-        """k."""
+        """Number of members, k."""
         return int(self.pairs.shape[-1])
 
     @property
@@ -170,7 +172,7 @@ class MemberMoments:
 
     @property
     def silence(self) -> FloatArray:
-        """Power of outputs that count as zero, shape (...). Below the range of floats a power has lost its digits."""
+        """Largest power of outputs that count as zero, shape (...). Below the range of floats a power loses its digits."""
         return np.asarray(TINY if self.outputs is not None else SILENT * self.with_target()[1])
 
     def with_target(self) -> tuple[FloatArray, FloatArray]:
@@ -195,11 +197,11 @@ class MemberMoments:
         return np.where(size < self.by_errors(weights, absolute=True), other, value)
 
     def rest(self, weights: FloatArray) -> FloatArray:
-        """By how much the sum of the weights misses one, shape (...); zero if that is rounding."""
+        """One minus the sum of the weights, shape (...); zero if that is rounding error."""
         rest = 1.0 - weights.sum(axis=-1)
         return np.where(abs(rest) > 4 * self.n_members * EPS, rest, 0.0)
 
-    @np.errstate(invalid="ignore", over="ignore")  # of members shrunk by more than 1e150
+    @np.errstate(invalid="ignore", over="ignore")  # a large ridge may shrink outputs below 1e-150
     def by_errors(self, weights: FloatArray, absolute: bool = False) -> FloatArray:
         """The risk from `pairs` and `missed`, or the sum of the `absolute` values of its terms."""
         of = np.abs if absolute else np.positive
@@ -243,7 +245,7 @@ def of_pairs(x: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
 
 def outer(x: NDArray[Any]) -> NDArray[Any]:
     """``x_r x_s`` of every pair of members, shape (..., k, k); of truth values, whether both are true."""
-    return np.asarray(x[..., None] * x[..., None, :])
+    return np.asarray(np.multiply(*of_pairs(x)))
 
 
 def quotient(x: FloatArray, y: FloatArray) -> FloatArray:
@@ -269,7 +271,7 @@ def member_weights(pairs: ArrayLike, *, simplex: bool = True) -> FloatArray:
     Raises
     ------
     ParameterError
-        If `pairs` is no square matrix, or every member's error is infinite.
+        If `pairs` is not a square matrix, or every member's error is infinite.
     DataError
         If it holds NaN.
 
@@ -300,7 +302,7 @@ def least_along(A: FloatArray, b: FloatArray, usable: BoolArray, simplex: bool =
     k = A.shape[-1]
     perfect = usable & (own <= 0) & (b > 0)  # members without error share all of the weight
     usable = usable & (own > 0)
-    # In units of the members' own errors, and the least unit over each. Other members are apart from these.
+    # In units of the members' own errors; `relative` is the least unit over each. Other members get unit rows.
     size = np.sqrt(np.where(usable, own, 1.0))
     relative = np.where(usable, size.min(axis=-1, where=usable, initial=np.inf, keepdims=True) / size, 0.0)
     A = np.where(outer(usable), (A + A.mT) / 2, np.eye(k))
@@ -319,8 +321,8 @@ def least_along(A: FloatArray, b: FloatArray, usable: BoolArray, simplex: bool =
 def minimum_nonnegative(A: FloatArray, b: FloatArray) -> FloatArray:
     """The minimum of ``yᵀAy - 2bᵀy`` over y ≥ 0, for semi-definite A of shape (..., k, k) and b (..., k) of order one.
 
-    Members of negative weight are dropped and others taken back, of all problems at once, until none is left to
-    exchange. Where members explain each other, or if exchanges go round in circles, the minimum is searched for.
+    For all problems at once, members with negative weight are dropped and others are taken back, until nothing changes.
+    SciPy's `nnls` solves problems whose members are nearly dependent, or whose exchanges do not end.
 
     >>> minimum_nonnegative(np.array([[[1.0, 0.5], [0.5, 1.0]]] * 2), np.array([[1.0, 1.0], [1.0, 0.2]])).round(3)
     array([[0.667, 0.667],
@@ -339,7 +341,7 @@ def minimum_nonnegative(A: FloatArray, b: FloatArray) -> FloatArray:
         from scipy.optimize import nnls  # takes longer to import than all the rest
 
         values, vectors = np.linalg.eigh(A[hard])
-        # Below the floor an eigenvalue is noise, and so is b. It lets duplicates share their weight.
+        # Below the floor eigenvalues are rounding error, and so is b. The floor lets duplicates share their weight.
         root = np.sqrt(np.maximum(values, ALIKE * values[:, -1:]))
         along = (vectors.mT @ b[hard][..., None])[..., 0]
         heard = np.where(abs(along) > ALIKE, along, 0.0)
@@ -354,13 +356,13 @@ class Settled:
     Attributes
     ----------
     weights : ndarray, shape (..., k)
-        Of the members.
+        Weights of the members.
     least : ndarray, shape (...)
         The least error that weights of this kind reach on the samples at hand.
     expected : ndarray, shape (...)
-        The error to expect of the weights on new samples.
+        The error expected of the weights on new samples.
     n_fitted : ndarray, shape (...)
-        How many numbers were fitted.
+        Number of values that were fitted.
 
     Examples
     --------
@@ -480,18 +482,18 @@ class Aggregation(Fingerprinted, ABC):
         Parameters
         ----------
         outputs : array, shape (k, C, n)
-            Of every member for C targets and n samples, in any supported array library.
+            Outputs of every member for C targets and n samples, in any supported array library.
         weights : ndarray, shape (k,) or (C, k), optional
             Needed by a linear aggregation; others ignore them.
 
         Returns
         -------
         array, shape (C, n)
-            In the library of the outputs.
+            The aggregate, in the library of the outputs.
         """
 
     def weights(self, moments: MemberMoments) -> FloatArray:
-        """The weights of the members that these moments ask for.
+        """The weights of the members, chosen from their moments.
 
         Parameters
         ----------
@@ -501,16 +503,16 @@ class Aggregation(Fingerprinted, ABC):
         Returns
         -------
         ndarray, shape (..., k)
-            Not negative.
+            Weights of the members, not negative.
 
         Raises
         ------
         ParameterError
-            If the aggregate is no weighted sum of the outputs, such as the median.
+            If the aggregate is not a weighted sum of the outputs, such as the median.
         """
         raise ParameterError(
-            f"aggregation={self.name!r} has neither weights nor a risk in theory, because it is no weighted sum of the "
-            'members; use "mean", "scaled", "simplex" or "free", or train the ensemble'
+            f"aggregation={self.name!r} has neither weights nor a risk in theory, because it is not a weighted sum of "
+            'the members; use "mean", "scaled", "simplex" or "free", or train the ensemble'
         )
 
     def moments(
@@ -527,7 +529,7 @@ class Aggregation(Fingerprinted, ABC):
         sample_weights : array, shape (..., n)
             How much each sample counts.
         independent : ndarray, shape (k,), optional
-            How many independent labels the errors of each member are worth; None treats the moments as exact.
+            Number of independent labels behind the errors of each member; None treats the moments as exact.
 
         Returns
         -------
@@ -538,24 +540,24 @@ class Aggregation(Fingerprinted, ABC):
         return replace(found, behind=independent)
 
     def n_fitted(self, weights: FloatArray) -> FloatArray:
-        """How many numbers were fitted to get these weights.
+        """Number of values that were fitted to get these weights.
 
         Parameters
         ----------
         weights : ndarray, shape (..., k)
-            From `weights`.
+            The result of `weights`.
 
         Returns
         -------
         ndarray, shape (...)
-            The number of weights that are not zero, less one if they sum to one; a common weight is one number.
+            The number of weights that are not zero, less one if they sum to one. A common weight counts once.
         """
         if self.equal_weights:
             return np.full(weights.shape[:-1], float(self.fits_weights))
         return np.asarray(np.maximum((weights != 0).sum(axis=-1) - self.sums_to_one, 0.0))
 
     def settle(self, moments: MemberMoments) -> Settled:
-        """Weights, and the error to expect of them on new samples, by which a ridge is chosen.
+        """Weights, and the error expected of them on new samples. The choice of a ridge uses this error.
 
         Parameters
         ----------
@@ -616,8 +618,9 @@ class FittedAggregation(LinearAggregation):
     """A weighted sum whose weights are fitted, to all targets together or to each target.
 
     Weights fitted to few left-out errors are mostly noise. They are therefore shrunk (James and Stein) towards those of
-    a `simpler` aggregation with fewer fitted numbers. If the best weights lower the left-out error by G, of which noise
-    alone would give N, the weights go the share t = 1 - N/G of the way. On new samples they are expected to gain G t².
+    a `simpler` aggregation with fewer fitted values. If the best weights lower the left-out error by G, and noise alone
+    would lower it by N, the weights move by the share t = 1 - N/G towards the best ones. The gain expected on new
+    samples is G t².
 
     Parameters
     ----------
@@ -667,14 +670,14 @@ class FittedAggregation(LinearAggregation):
         Returns
         -------
         ndarray, shape (..., k)
-            Not negative.
+            Weights of the members, not negative.
         """
 
     def weights(self, moments: MemberMoments) -> FloatArray:
         return self.settle(moments).weights
 
     def _best_judged(self, moments: MemberMoments) -> FloatArray:
-        """The best weights, with zero for members that have no independent label behind them.
+        """The best weights, with zero for members whose `behind` is zero.
 
         >>> moments = MemberMoments(np.diag([1.0, 3.0, 0.1]), behind=np.array([50.0, 50.0, 0.0]))
         >>> Simplex()._best_judged(moments)
@@ -697,7 +700,7 @@ class FittedAggregation(LinearAggregation):
             return Settled(best, apparent, apparent, d)
         start = self.simpler.settle(moments)
         gain = np.maximum(start.least - apparent, 0.0)
-        extra = np.maximum(d - start.n_fitted, 1.0)  # to put all weight on one member is a choice, too
+        extra = np.maximum(d - start.n_fitted, 1.0)  # all weight on one member is a choice, too
         # Labels behind the weighted sum: the weighted harmonic mean over members that have any.
         counted = np.where(moments.behind > 0, best, 0.0)
         n = counted.sum(axis=-1) / np.maximum(quotient(counted, moments.behind).sum(axis=-1), TINY)
@@ -708,11 +711,11 @@ class FittedAggregation(LinearAggregation):
 
 
 def gain_of_noise(apparent: FloatArray, power: FloatArray | None, d: FloatArray, n: FloatArray) -> FloatArray:
-    """By how much d numbers fitted to n labels lower the error if there is nothing to find.
+    """By how much d values fitted to n labels of pure noise lower the error.
 
     For independent errors this is σ²d/n, and σ² exceeds the apparent error by the factor ((n + d)/(n - d))². Left-out
-    errors are not independent: the noise of sample i enters the error of j and the noise of j that of i. This doubles
-    the variance of moments of the noise, which has the share σ²/v of the target's power v.
+    errors are not independent: the noise of sample i enters the error of sample j, and vice versa. This doubles the
+    variance of moments of the noise, which has the share σ²/v of the target's power v.
     """
     with np.errstate(divide="ignore", invalid="ignore"):
         sigma2 = apparent * ((n + d) / (n - d)) ** 2
@@ -773,8 +776,7 @@ class Simplex(FittedAggregation):
     sums_to_one = True
 
     def best(self, moments: MemberMoments) -> FloatArray:
-        usable = np.isfinite(np.linalg.diagonal(moments.pairs))
-        hopeless = ~usable.any(axis=-1)[..., None, None]
+        hopeless = ~np.isfinite(np.linalg.diagonal(moments.pairs)).any(axis=-1)[..., None, None]
         return member_weights(np.where(hopeless, np.eye(moments.n_members), moments.pairs))
 
 
@@ -805,12 +807,12 @@ class Free(FittedAggregation):
         missed, v = moments.with_target()
         E, F, c = moments.pairs, moments.F, moments.c
         power = np.asarray(v)[..., None]
-        endless = np.isinf(power)  # only weights that sum to one will do, and they miss nothing
+        endless = np.isinf(power)  # only weights that sum to one have a finite error
         b = np.where(endless, 1.0, c / power)
-        # What members err apart from a multiple of the target, F - ccᵀ/v, by the form in which less cancels.
+        # Errors of the members apart from a multiple of the target, F - ccᵀ/v, in the form in which less cancels.
         lost = missed[..., None] * (missed / power)[..., None, :]
         kept = c[..., None] * b[..., None, :]
-        # What a member misses is known up to the rounding of v, and so `lost` up to that of the two together.
+        # `missed` holds the rounding error of v, and `lost` holds that of `missed` and v together.
         smaller = ~endless[..., None] & (abs(F) + abs(kept) < abs(E) + np.add(*of_pairs(abs(missed))))
         apart = np.where(smaller, F - kept, E - np.where(endless[..., None], 0.0, lost))
         heard = endless | (np.linalg.diagonal(F) > moments.silence[..., None])
@@ -818,7 +820,7 @@ class Free(FittedAggregation):
         # With cᵀw = v given, the risk of the best multiple of w falls with wᵀ(F - ccᵀ/v)w.
         w = least_along(apart, np.where(usable, b, 0.0), usable)
         explained = linear(w, b)
-        # By Cauchy and Schwarz what is apart is not negative; rounding may make it so.
+        # By Cauchy and Schwarz this is not negative, but rounding may make it so.
         spread = np.maximum(quadratic(w, apart), 0.0)
         scale = np.where(explained > 0, 1 / (explained + spread / v / explained), 0.0)
         return w * scale[..., None]
@@ -879,8 +881,8 @@ def vote_counts(scores: Array, vote_weights: Array | None = None) -> Array:
 
 def misclassified_share(decided: Array, targets: Array, sample_weights: Array) -> float:
     """Share of samples whose class is not the largest target; one-hot targets of shape (n_classes, n)."""
-    share = float((sample_weights * (decided != first_largest(targets))).sum() / sample_weights.sum())
-    return round(share, 12)  # equal counts must compare equal whatever the order of summation
+    # Rounded, so that equal counts compare equal whatever the order of summation.
+    return round(float((sample_weights * (decided != first_largest(targets))).sum() / sample_weights.sum()), 12)
 
 
 class Majority(Aggregation):
@@ -940,7 +942,7 @@ class WeightedMajority(Majority):
     Raises
     ------
     ParameterError, DataError
-        If the weights are no list of numbers that are not negative.
+        If the weights are not a list of non-negative numbers.
 
     Examples
     --------
@@ -970,7 +972,7 @@ class WeightedMajority(Majority):
         Returns
         -------
         WeightedMajority
-            With weights of sum k.
+            The aggregation, with weights of sum k.
 
         Examples
         --------
@@ -983,7 +985,7 @@ class WeightedMajority(Majority):
     def combine(self, outputs: Array, weights: FloatArray | None = None) -> Array:
         if outputs.shape[0] != len(self.vote_weights):
             raise ParameterError(
-                f"votes of {len(self.vote_weights)} members are weighted, but {outputs.shape[0]} vote; "
+                f"vote_weights has {len(self.vote_weights)} weights, but {outputs.shape[0]} members vote; "
                 "use score_weights='equal' where members drop out"
             )
         sums = namespace_of(outputs).sum(outputs, axis=0)
@@ -1027,7 +1029,7 @@ def read_aggregation(value: str | Aggregation) -> Aggregation:
     Returns
     -------
     Aggregation
-        As an `Ensemble` holds it.
+        The aggregation, as an `Ensemble` holds it.
 
     Raises
     ------

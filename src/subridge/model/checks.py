@@ -20,21 +20,23 @@ from subridge.model.errors import BudgetError, DataError, ParameterError, agreei
 
 Item = TypeVar("Item")
 
-# For whom a ridge is best: for each member alone; one common value for the ensemble; one value per member, together.
+# What a ridge is best for: each member alone; the ensemble, with one common value; or the ensemble, with a value for
+# each member.
 Scope: TypeAlias = Literal["member", "ensemble", "joint"]
 SCOPES: tuple[Scope, ...] = get_args(Scope)
 
 # Kinds of NumPy types whose values are not real numbers.
 _ODD_KINDS = {"c": "complex numbers", "U": "text", "S": "text", "M": "dates", "m": "durations", "V": "records"}
-# Arrays up to the first length are described by numbers, up to the second by bytes, and beyond by fingerprint only.
+# Arrays up to the first length are described by their numbers, up to the second by their bytes, and longer ones only
+# by a fingerprint.
 _READABLE = 64
 _EMBEDDED = 65536
-_LARGEST = 1e150  # of a sum of squares
-_SHOWN = 6  # numbers of an array that a line has room for
+_LARGEST = 1e150  # sum of squares
+_SHOWN = 6  # numbers of an array that are shown in a line
 
 
 def real_array(name: str, value: ArrayLike) -> FloatArray:
-    """Return `value` as a read-only float64 array, refusing NaN; only what nobody can change is not copied."""
+    """Return `value` as a read-only float64 array, refusing NaN; only arrays that nobody can change are not copied."""
     refuse_odd_values(name, value)
     fixed = isinstance(value, np.ndarray) and value.base is None and not value.flags.writeable
     try:
@@ -188,16 +190,15 @@ def refuse_large(name: str, square: float) -> None:
 
 
 def refuse_large_entries(name: str, entries: FloatArray) -> None:
-    """Refuse an array with entries whose squares leave the range of floats; NaN is left to others."""
+    """Refuse an array with entries whose squares leave the range of floats; other checks refuse NaN."""
     flat = entries.ravel(order="K")
     if not float(np.vdot(flat, flat)) < _LARGEST:  # or NaN, or single precision
-        most, least = (float(bound.reduce(entries, axis=None, initial=0.0)) for bound in (np.fmax, np.fmin))
-        largest = max(most, -least)
+        largest = max(abs(float(bound.reduce(entries, axis=None, initial=0.0))) for bound in (np.fmax, np.fmin))
         refuse_large(name, largest * largest)
 
 
 def refuse_beyond_memory(what: str, needed: float, remedy: str) -> None:
-    """Refuse work that would take more memory than is free, for which a system may end a process without a word.
+    """Refuse work that needs more memory than is free: the system may kill such a process without a message.
 
     >>> refuse_beyond_memory("it", 1e30, "take less")
     Traceback (most recent call last):
@@ -214,8 +215,7 @@ def refuse_beyond_memory(what: str, needed: float, remedy: str) -> None:
 def refuse_odd_table(name: str, table: object) -> None:
     """Refuse columns of text, categories or dates, repeated names, hidden values, and numbers written as text.
 
-    Tensors and sparse matrices hold numbers. Complex numbers and objects without a type of their own are left to
-    scikit-learn's checks.
+    Tensors and sparse matrices always hold numbers. Scikit-learn checks complex numbers and columns of Python objects.
 
     >>> refuse_odd_table("X", [[1.0, 2.0]])
     """
@@ -227,18 +227,17 @@ def refuse_odd_table(name: str, table: object) -> None:
         if array.dtype.kind not in "biufc" or isinstance(array, np.ma.MaskedArray):
             refuse_odd_values(name, array)
         return
-    import narwhals as nw  # takes a while, and few tables are frames
+    import narwhals as nw  # slow, and few tables are data frames
 
     try:
         frame = nw.from_native(table, eager_only=True, pass_through=True)
     except nw.exceptions.DuplicateError as error:
         raise DataError(f"column names of {name} must differ: {error}; rename them") from error
     schema = frame.schema if isinstance(frame, nw.DataFrame) else {}
-    plain = (nw.Boolean, nw.Object, nw.Unknown)
     odd = [
         f"{each} ({type(kind).__name__})"
         for each, kind in schema.items()
-        if kind not in plain and not kind.is_numeric()
+        if kind not in (nw.Boolean, nw.Object, nw.Unknown) and not kind.is_numeric()
     ]
     if odd:
         raise DataError(

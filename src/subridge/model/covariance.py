@@ -40,7 +40,7 @@ __all__ = [
 
 # Eigenvalues this far below zero, relative to the largest entry, are rounding of a semi-definite matrix.
 _SEMIDEFINITE_SLACK = 1e-10
-MOST_FEATURES = 10**7  # of a structure that is built from a few numbers
+MOST_FEATURES = 10**7  # of a covariance that is built from a few numbers
 _STEEPEST = 40.0  # exponent of a power law: with the most features its eigenvalues stay in the range of floats
 
 
@@ -71,7 +71,7 @@ class Covariance(Fingerprinted, ABC):
            [1., 2., 1.],
            [1., 1., 2.]])
 
-    It is one diagonal plus one factor, so that a sample takes 3 + 1 standard normals:
+    It is a diagonal plus one factor, so that a sample takes 3 + 1 standard normals:
 
     >>> d, F = Sigma.diagonal_plus_low_rank()
     >>> d, F.shape, Sigma.white_size
@@ -96,7 +96,7 @@ class Covariance(Fingerprinted, ABC):
         Returns
         -------
         ndarray, shape (n, m)
-            Covariances of the ones with the others.
+            Covariances of the features in `rows` with those in `columns`.
         """
 
     @abstractmethod
@@ -106,12 +106,12 @@ class Covariance(Fingerprinted, ABC):
         Parameters
         ----------
         rows : array, shape (..., M)
-            In any supported array library.
+            Rows in any supported array library.
 
         Returns
         -------
         array, shape (..., M)
-            In the library and on the device of the rows.
+            The products, in the library and on the device of the rows.
         """
 
     @abstractmethod
@@ -121,12 +121,12 @@ class Covariance(Fingerprinted, ABC):
         Parameters
         ----------
         factor : float
-            Not negative.
+            The factor, not negative.
 
         Returns
         -------
         Covariance
-            Of the same kind.
+            A covariance of the same kind.
         """
 
     @abstractmethod
@@ -141,7 +141,7 @@ class Covariance(Fingerprinted, ABC):
         Returns
         -------
         array, shape (..., M)
-            In the library and on the device of the normals.
+            Samples in the library and on the device of the normals.
         """
 
     def apply(self, vectors: FloatArray) -> FloatArray:
@@ -155,7 +155,7 @@ class Covariance(Fingerprinted, ABC):
         Returns
         -------
         ndarray, shape (M,) or (M, n)
-            One column for each.
+            One column per column of `vectors`.
         """
         return self.apply_rows(vectors.T).T
 
@@ -187,7 +187,7 @@ class Dense(Covariance):
     Parameters
     ----------
     matrix : ndarray, shape (M, M)
-        Σ.
+        The matrix Σ.
 
     Raises
     ------
@@ -255,7 +255,7 @@ def dense(matrix: ArrayLike) -> Dense:
     Parameters
     ----------
     matrix : array_like, shape (M, M)
-        Symmetric positive semi-definite.
+        A symmetric positive semi-definite matrix.
 
     Returns
     -------
@@ -285,9 +285,9 @@ class LowRankPlusDiagonal(Covariance):
     Parameters
     ----------
     variances : ndarray, shape (M,)
-        Not negative.
+        The diagonal d, not negative.
     factor : ndarray, shape (M, rank)
-        The rank may be zero.
+        The factor F; the rank may be zero.
 
     Raises
     ------
@@ -388,7 +388,7 @@ def diagonal(variances: ArrayLike) -> LowRankPlusDiagonal:
     Parameters
     ----------
     variances : array_like, shape (M,)
-        Not negative.
+        Variances of the features, not negative.
 
     Returns
     -------
@@ -417,9 +417,9 @@ def isotropic(n_features: int, variance: float = 1.0) -> LowRankPlusDiagonal:
     Parameters
     ----------
     n_features : int
-        M.
+        Number of features, M.
     variance : float
-        Of every feature.
+        Variance of every feature.
 
     Returns
     -------
@@ -447,11 +447,11 @@ def equicorrelated(n_features: int, data_scale: float = 1.0, correlation: float 
     Parameters
     ----------
     n_features : int
-        M.
+        Number of features, M.
     data_scale : float
-        s, the variance of every feature.
+        Variance s of every feature.
     correlation : float
-        c in [0, 1].
+        Correlation c in [0, 1] of any two features.
 
     Returns
     -------
@@ -473,8 +473,7 @@ def equicorrelated(n_features: int, data_scale: float = 1.0, correlation: float 
     M = positive_integer("n_features", n_features, MOST_FEATURES)
     s = one_number("data_scale", non_negative("data_scale", data_scale))
     c = one_number("correlation", within("correlation", correlation, 0.0, 1.0))
-    columns = 1 if s * c > 0 else 0
-    return LowRankPlusDiagonal(np.full(M, s * (1 - c)), np.full((M, columns), np.sqrt(s * c)))
+    return LowRankPlusDiagonal(np.full(M, s * (1 - c)), np.full((M, int(s * c > 0)), np.sqrt(s * c)))
 
 
 def power_law(n_features: int, exponent: float, scale: float = 1.0, *, seed: int | None = None) -> Covariance:
@@ -483,7 +482,7 @@ def power_law(n_features: int, exponent: float, scale: float = 1.0, *, seed: int
     Parameters
     ----------
     n_features : int
-        M.
+        Number of features, M.
     exponent : float
         How fast the eigenvalues fall; 0 makes all equal.
     scale : float
@@ -535,7 +534,7 @@ def from_data(X: ArrayLike, *, centre: bool = True) -> Covariance:
     Returns
     -------
     Covariance
-        With M features.
+        The covariance of M features.
 
     Raises
     ------
@@ -569,11 +568,11 @@ class Autoregressive(Covariance):
     Parameters
     ----------
     size : int
-        M.
+        Number of features, M.
     decay : float
-        In [-1, 1].
+        Correlation of neighbours, in [-1, 1].
     variance : float
-        Of every feature.
+        Variance of every feature.
 
     Raises
     ------
@@ -630,11 +629,11 @@ def autoregressive(n_features: int, decay: float, variance: float = 1.0) -> Auto
     Parameters
     ----------
     n_features : int
-        M.
+        Number of features, M.
     decay : float
         Correlation of neighbours, in [-1, 1].
     variance : float
-        Of every feature.
+        Variance of every feature.
 
     Returns
     -------
@@ -663,12 +662,12 @@ def as_covariance(value: "Covariance | ArrayLike") -> Covariance:
     Parameters
     ----------
     value : Covariance or array_like, shape (M, M)
-        A covariance, or all its entries.
+        A covariance, or its matrix.
 
     Returns
     -------
     Covariance
-        With M features.
+        The covariance of M features.
 
     Examples
     --------

@@ -25,8 +25,8 @@ from subridge.model.errors import ParameterError, SubsetError
 Kind = TypeVar("Kind", IntArray, FloatArray)
 RandomState: TypeAlias = Seed | np.random.Generator | None
 
-MOST_FEATURES = 10**8  # M; indices of more do not fit into the memory of most machines
-_MOST_MEMBERS = 10_000  # of an ensemble given by fractions, which are kept as a matrix
+MOST_FEATURES = 10**8  # of a plan; the indices of more do not fit into the memory of most machines
+_MOST_MEMBERS = 10_000  # of an ensemble that is given by fractions, because their overlaps make a matrix
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -40,7 +40,7 @@ class SubsetPlan(Fingerprinted):
     measurements : tuple of ndarray, each of shape (N_r,) or (N_r, M)
         A_r: the indices of the features that member r sees, or a matrix that measures combinations of them.
     n_features : int
-        M.
+        Number of all features, M.
 
     Raises
     ------
@@ -96,7 +96,7 @@ class SubsetPlan(Fingerprinted):
         index_arrays : iterable of array_like of int, each of shape (N_r,)
             The features of each member, counted from 0; or masks of bool, each of shape (M,).
         n_features : int
-            M.
+            Number of features, M.
 
         Returns
         -------
@@ -129,8 +129,8 @@ class SubsetPlan(Fingerprinted):
         Parameters
         ----------
         matrices : iterable of array_like, each of shape (N_r, M)
-            A_r; row i of it is measurement i of member r. Each is copied before the next one is requested, so that a
-            generator's matrices are never all held twice.
+            A_r; row i is measurement i of member r. Each matrix is copied before the next one is requested, so that the
+            matrices of a generator are not held twice.
 
         Returns
         -------
@@ -155,10 +155,10 @@ class SubsetPlan(Fingerprinted):
         return cls(tuple(arrays), arrays[0].shape[1] if arrays else 1)
 
     def banded(self, ridges: ArrayLike) -> "SubsetPlan":
-        """One member that sees the features of all, each space of them under a ridge of its own.
+        """One member that sees the features of all, with a ridge of its own for each space of features.
 
-        A ridge λ_s for the features of member s is a ridge of one for these features times ``λ_s^(-1/2)``, so that
-        Prop. 1 holds for a banded ridge as it stands.
+        A ridge λ_s on the features of member s is the same as a ridge of one on these features times ``λ_s^(-1/2)``.
+        Prop. 1 therefore holds for a banded ridge too.
 
         Parameters
         ----------
@@ -174,7 +174,7 @@ class SubsetPlan(Fingerprinted):
         Raises
         ------
         SubsetError
-            If members share features, or measure combinations of them.
+            If members share features, or measure combinations of features.
         ParameterError
             If the ridges are not k positive numbers.
 
@@ -192,7 +192,7 @@ class SubsetPlan(Fingerprinted):
             raise ParameterError(f"ridges must be {self.n_members} positive numbers, one per space, got {ridges!r}")
         features = np.concatenate([A.reshape(-1) for A in self.measurements])
         if not self.selects_features or len(np.unique(features)) < len(features):
-            raise SubsetError("the spaces of a banded ridge are features by number, each in one space")
+            raise SubsetError("a banded ridge needs plain subsets of features, each in one space only")
         matrix = np.zeros((len(features), self.n_features))
         matrix[np.arange(len(features)), features] = np.repeat(given**-0.5, self.subset_sizes)
         return SubsetPlan.from_matrices([matrix])
@@ -209,7 +209,7 @@ class SubsetPlan(Fingerprinted):
 
     @property
     def selects_features(self) -> bool:
-        """True when every member sees a plain subset of the features."""
+        """Whether every member sees a plain subset of the features."""
         return all(A.ndim == 1 for A in self.measurements)
 
     @cached_property
@@ -221,7 +221,7 @@ class SubsetPlan(Fingerprinted):
     def fractions(self) -> FloatArray:
         """Subset fractions ν_rr on the diagonal, overlap fractions ν_rr′ beside it; shape (k, k).
 
-        A plan with dense measurements has none, which is a SubsetError.
+        A plan with dense measurements has none, and raises `SubsetError`.
         """
         if not self.selects_features:
             raise SubsetError("overlap fractions exist for feature subsets only, and this plan has dense measurements")
@@ -236,14 +236,14 @@ class SubsetPlan(Fingerprinted):
         Parameters
         ----------
         member : int
-            r, counted from 0.
+            Number r of the member, counted from 0.
         X : array, shape (..., M)
             Samples, in any supported array library.
 
         Returns
         -------
         array, shape (..., N_r)
-            In the library of X.
+            The measurements, in the library of X.
         """
         A = self.measurements[member]
         return take_last(X, A) if A.ndim == 1 else rows_times(X, A.T)
@@ -254,9 +254,9 @@ class SubsetPlan(Fingerprinted):
         Parameters
         ----------
         member : int
-            r, counted from 0.
+            Number r of the member, counted from 0.
         weights : ndarray, shape (N_r,) or (N_r, n)
-            One weight per feature that the member sees; n of them side by side.
+            One weight per feature that the member sees, or n columns of them.
 
         Returns
         -------
@@ -271,14 +271,14 @@ class SubsetPlan(Fingerprinted):
         Parameters
         ----------
         member : int
-            r, counted from 0.
+            Number r of the member, counted from 0.
         rows : array, shape (..., N_r)
             Weights of the features that the member sees.
 
         Returns
         -------
         array, shape (..., M)
-            In the library of the rows.
+            Rows in the same library.
         """
         A = self.measurements[member]
         return scatter_last(rows, A, self.n_features) if A.ndim == 1 else rows_times(rows, A)
@@ -289,11 +289,11 @@ class SubsetPlan(Fingerprinted):
         Parameters
         ----------
         member : int
-            r, counted from 0.
+            Number r of the member, counted from 0.
         rows : array, shape (..., N_r)
             Weights of the features that the member sees.
         into : array, shape (..., M)
-            Is changed.
+            The array that is changed.
         """
         A = self.measurements[member]
         if A.ndim == 1:
@@ -361,12 +361,12 @@ class Strategy(Protocol):
         """Number of members, k."""
 
     def draw(self, n_features: int, seed: RandomState = None) -> SubsetPlan:
-        """Draw who sees which of M features.
+        """Draw the features that each member sees.
 
         Parameters
         ----------
         n_features : int
-            M.
+            Number of features, M.
         seed : int or numpy.random.Generator, optional
             Source of randomness; None gives another draw every time.
 
@@ -396,8 +396,8 @@ class Ensemble(Fingerprinted):
         "mean"; "scaled", the mean times its best scale; "simplex", the best non-negative weights with sum one; "free",
         the best non-negative weights; "median"; or, for classes, "majority" and "sum".
     row_fractions : array_like, shape (k,) or (k, k), optional
-        The fraction of the training rows that each member sees, drawn independently for each; or a matrix of these
-        fractions (diagonal) and of the fractions that two members share. None: every member sees all rows.
+        The fraction of the training rows that each member sees, drawn independently for each member. Or a matrix of
+        these fractions (diagonal) and of the fractions that two members share. None: every member sees all rows.
 
     Raises
     ------
@@ -467,11 +467,11 @@ class Ensemble(Fingerprinted):
 
     @property
     def plan(self) -> SubsetPlan:
-        """The subset plan; an ensemble of a strategy or of fractions has none, which is a SubsetError."""
+        """The subset plan; an ensemble of a strategy or of fractions has none, and raises `SubsetError`."""
         if isinstance(self.subsets, SubsetPlan):
             return self.subsets
         raise SubsetError(
-            "this needs to know which features each member sees, but the ensemble holds "
+            "the features that each member sees are not known, because the ensemble holds "
             f"{'fractions' if isinstance(self.subsets, np.ndarray) else 'a strategy'}; build it from a SubsetPlan, "
             "for example sr.subsets.equal(n_members, n_features, seed)"
         )
@@ -480,7 +480,7 @@ class Ensemble(Fingerprinted):
     def fractions(self) -> FloatArray:
         """Subset fractions ν_rr on the diagonal, overlap fractions ν_rr′ beside it; shape (..., k, k).
 
-        A strategy that draws sizes at random has none, which is a SubsetError.
+        A strategy that draws sizes at random has none, and raises `SubsetError`.
         """
         if isinstance(self.subsets, np.ndarray):
             return self.subsets
@@ -489,15 +489,15 @@ class Ensemble(Fingerprinted):
 
 
 def refuse_row_fractions(ensemble: Ensemble, who: str) -> None:
-    """Refuse an ensemble whose members see some of the rows only."""
+    """Refuse an ensemble whose members see only some of the rows."""
     if ensemble.row_fractions is not None:
-        raise ParameterError(f"{who} knows members that see every row; give an Ensemble without row_fractions")
+        raise ParameterError(f"{who} needs members that see every row; give an Ensemble without row_fractions")
 
 
 def _fraction_matrix(subsets: ArrayLike) -> FloatArray:
     nu = np.atleast_1d(real_array("subsets", subsets))
     if nu.shape[-1] > _MOST_MEMBERS:
-        raise SubsetError(f"fractions of {nu.shape[-1]:,} members make a matrix of that many squared; give fewer")
+        raise SubsetError(f"fractions of {nu.shape[-1]:,} members make too large a matrix; give fewer")
     nu = np.diag(nu) if nu.ndim == 1 else nu
     if nu.shape[-1] != nu.shape[-2] or not nu.size:
         raise SubsetError(f"fractions must have shape (k,) for disjoint subsets or (..., k, k), got {nu.shape}")
@@ -512,7 +512,7 @@ def _row_matrix(row_fractions: ArrayLike, k: int) -> FloatArray:
     if f.ndim == 1:
         f = np.where(np.eye(k) > 0, f, np.outer(f, f))
     own = np.diagonal(f)
-    if (abs(own) < 1e-100).any():  # their products must be numbers
+    if (abs(own) < 1e-100).any():  # their products must not underflow
         raise SubsetError(f"row fractions must lie in (0, 1] and be at least 1e-100, got {own.min():g}")
     return _consistent(f, "row fractions", "rows")
 

@@ -69,7 +69,7 @@ class CovarianceError(SubridgeError, ValueError):
 
 
 class SubsetError(SubridgeError, ValueError):
-    """Subsets are empty, out of range, repeated, or fewer features than members."""
+    """Subsets are empty, out of range or repeated, or there are fewer features than members."""
 
 
 class RidgeError(SubridgeError, ValueError):
@@ -81,7 +81,7 @@ class ConvergenceError(SubridgeError, RuntimeError):
 
 
 class DeviceError(SubridgeError, RuntimeError):
-    """A device was asked for that this machine or installation does not have."""
+    """The requested device, or the library it needs, is not on this machine."""
 
 
 class BudgetError(SubridgeError, MemoryError):
@@ -101,7 +101,7 @@ class SubridgeWarning(UserWarning):
 
     Examples
     --------
-    Turn them into errors, so that none is overlooked:
+    Turn warnings into errors, so that none is overlooked:
 
     >>> import warnings, subridge as sr
     >>> with warnings.catch_warnings():
@@ -181,11 +181,11 @@ class DominantRowsWarning(SubridgeWarning):
 
 
 class WorseThanOneRidgeWarning(SubridgeWarning):
-    """The ensemble that was asked for errs more on left-out rows than one ridge on all features."""
+    """The requested ensemble has a larger error on left-out rows than one ridge on all features."""
 
 
 class UncertainMomentsWarning(SubridgeWarning):
-    """Moments of a sample say too little of the data to trust every prediction from them."""
+    """The moments of a sample are too uncertain to trust every prediction from them."""
 
 
 class FewSamplesWarning(SubridgeWarning):

@@ -1,16 +1,16 @@
-"""Population moments from those of a sample: what Prop. 1 needs to know, estimated from n rows of M features.
+"""Population moments, as Prop. 1 needs them, estimated from n rows of M features.
 
-A sample covariance spreads its eigenvalues (Marchenko & Pastur 1967), and a fitted teacher has the noise of its fit in
-it. Both are undone by what the sample itself says at many ridges λ. With the eigenvalues l_i of the sample covariance,
-its loadings b = Xᵀy/n in that basis, and y²/n = v,
+The eigenvalues of a sample covariance are spread (Marchenko & Pastur 1967), and a fitted teacher contains the noise of
+its fit. Both are corrected by equations that hold at every ridge λ. With the eigenvalues l_i of the sample covariance,
+the loadings b = Xᵀy/n in the basis of its eigenvectors, and y²/n = v,
 
     df(λ) = Σ l_i/(l_i + λ),        s = 1 - df/n,        κ = λ/s,
     df(λ) = Σ_i τ_i/(τ_i + κ),                                           (spectrum τ of the population)
     [v - Σ_i b_i²/(l_i + λ)]/s = ζ² + Σ_i p_i κ/(τ_i + κ)                (power p of the teacher, label noise ζ²)
 
 in the limit of large n and M at any ratio (Silverstein 1995, J. Multivariate Anal. 55, 331; for the second, Hastie et
-al. 2022, Ann. Stat. 50, 949). Both are linear in non-negative masses, so that least squares with non-negative unknowns
-finds them (El Karoui 2008, Ann. Stat. 36, 2757, for the first). Directions are those of the sample. Power in directions
+al. 2022, Ann. Stat. 50, 949). Both are linear in non-negative masses, so that non-negative least squares finds
+them (El Karoui 2008, Ann. Stat. 36, 2757, for the first). Directions are those of the sample. Power in directions
 with τ far below every κ cannot be told from label noise.
 """
 
@@ -24,12 +24,12 @@ from subridge.model.aggregation import quotient
 from subridge.model.checks import finite_array, refuse_large_entries
 from subridge.model.errors import DataError, counted
 
-_RIDGES = 120  # λ at which the sample is compared with the population, over all of its decades
+_RIDGES = 120  # values of λ at which the sample is compared with the population
 _ATOMS = 300  # places of the spectrum's mass; a twentieth of a decade apart in a typical spectrum
-_BINS = 24  # neighbouring eigenvalues in one of them share the correction of their power
-_KNOWN = 10  # ridges of a path that tell different things
-_STEADY = 0.2  # by how much the corrections of neighbouring bins differ
-_SURE = 30.0  # weight of the number of eigenvalues, which is known, beside one ridge
+_BINS = 24  # neighbouring eigenvalues in one bin share the correction of their power
+_KNOWN = 10  # ridges of a path that carry independent information
+_STEADY = 0.2  # typical difference between the corrections of neighbouring bins
+_SURE = 30.0  # weight of the number of eigenvalues, which is known, against that of one ridge
 _EXACT = 1e12  # rows whose moments are as good as exact
 _NOTHING = 1e-10  # eigenvalues below this share of the largest are treated as zero
 
@@ -41,7 +41,7 @@ class SampleMoments(NamedTuple):
     covariance: FloatArray  # (M, M)
     cross: FloatArray  # of features and targets, (M, C)
     power: FloatArray  # variances of the targets, (C,)
-    several: bool  # whether targets came in columns
+    several: bool  # whether the targets had an axis of columns
 
 
 def moments_of_blocks(blocks: Iterable[tuple[ArrayLike, ArrayLike]]) -> SampleMoments:
@@ -96,14 +96,14 @@ def eigenbasis(moments: SampleMoments) -> tuple[FloatArray, ...]:
 
 def spectrum(l: FloatArray, ridges: FloatArray, kappa: FloatArray) -> FloatArray:
     """Eigenvalues τ of the population, ascending, shape (M,)."""
-    from scipy.optimize import nnls  # takes longer to import than all the rest
+    from scipy.optimize import nnls  # slow to import
 
     M = len(l)
     atoms = np.concatenate([[0.0], np.geomspace(l[l > 0][0] / 3, 1.1 * l[-1], _ATOMS)])
     df = (l / (l + ridges)).sum(axis=1, keepdims=True)
     shares = atoms / (atoms + kappa) / df
     mass = nnls(np.vstack([shares, np.full(len(atoms), _SURE / M)]), np.append(np.ones(len(df)), _SURE))[0]
-    # Each eigenvalue is the mean over its share 1/M of the mass, so that one which lies between two atoms stays there.
+    # Each eigenvalue is the mean over its share 1/M of the mass, so that it may lie between two atoms.
     reached = np.append(0.0, np.cumsum(mass))
     sums = np.append(0.0, np.cumsum(mass * atoms))
     tau = np.diff(np.interp(np.linspace(0, reached[-1], M + 1), reached, sums))
@@ -129,7 +129,7 @@ def population(moments: SampleMoments) -> tuple[FloatArray, FloatArray, FloatArr
     smooth = np.diff(np.eye(len(bins) + 1), axis=0)[:-1] / _STEADY
     for c in np.flatnonzero(moments.power > 0):
         terms = np.add.reduceat(kappa / (tau + kappa) * raw[:, c], starts, axis=1)
-        # A sum of n - df squares errs by √(2/(n - df)) of itself, and neighbouring ridges say the same.
+        # The relative error of a sum of n - df squares is √(2/(n - df)). Neighbouring ridges are not independent.
         own = left[:, [c]]
         sure = np.sqrt(moments.n * share / 2 * _KNOWN / len(ridges)) / np.maximum(own, 1e-300)
         compared = np.column_stack([terms, np.ones(len(ridges))]) * sure
@@ -141,10 +141,10 @@ def population(moments: SampleMoments) -> tuple[FloatArray, FloatArray, FloatArr
 
 
 def left_out_excess(X: FloatArray, y: FloatArray, moments: SampleMoments) -> float:
-    """By how much the left-out error of one ridge exceeds what rows of equal leverage would have, as a share.
+    """Share by which the left-out error of one ridge exceeds that of rows with equal leverage.
 
-    The ridge is that of least generalized cross-validation error (Golub, Heath & Wahba 1979), whose ratio to the exact
-    left-out error is one for Gaussian rows.
+    The ridge is that of least generalized cross-validation error (Golub, Heath & Wahba 1979). For Gaussian rows the
+    ratio of this error to the exact left-out error is one.
     """
     if not moments.power.any():
         return 0.0

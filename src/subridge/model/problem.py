@@ -28,11 +28,11 @@ from subridge.model.errors import (
 )
 from subridge.model.estimation import SampleMoments, left_out_excess, moments_of_blocks, population
 
-# Share by which unequal leverages may raise the left-out error before the data count as far from Gaussian.
+# Share by which unequal leverages may raise the left-out error before a warning that the data are not Gaussian.
 _UNEQUAL = 0.1
-# Ratio of variances beyond which the eigenvalues of small columns are rounding of large ones.
+# Ratio of variances below which the eigenvalues of small columns are rounding error of those of large ones.
 _FAINT = 1e-8
-# Of moments that come in single precision.
+# Relative rounding error of moments in single precision.
 _ROUNDING = 1e-6
 
 
@@ -45,13 +45,13 @@ class Problem(Fingerprinted):
     Parameters
     ----------
     signal_covariance : Covariance or array_like, shape (M, M)
-        Σ_s.
+        Covariance Σ_s of the signal.
     teacher_weights : array_like, shape (M,)
-        w*.
+        Weights w* of the teacher.
     noise_covariance : Covariance or array_like, shape (M, M), optional
-        Σ_0; None means no feature noise.
+        Covariance Σ_0 of the feature noise; None means no feature noise.
     label_noise : array_like, shape (...)
-        ζ, a standard deviation. An array broadcasts with every other parameter.
+        Standard deviation ζ of the label noise. An array broadcasts with every other parameter.
 
     Raises
     ------
@@ -110,13 +110,13 @@ class Problem(Fingerprinted):
     ) -> "Problem | tuple[Problem, ...]":
         """Estimate the problem behind a sample, so that `risk` predicts every ensemble on one's own data.
 
-        Eigenvalues are those of the population, not the spread ones of the sample, and the teacher's power and the
-        label noise are free of the noise of the fit; ``subridge.model.estimation`` has the formulas.
+        Eigenvalues are those of the population; those of the sample are too spread out. The teacher's power and the
+        label noise do not contain the noise of the fit. ``subridge.model.estimation`` has the formulas.
 
         Parameters
         ----------
         X : array_like, shape (n, M), or iterable of (X, y)
-            Rows; or, without `y`, a stream of blocks of rows and labels, of which only the moments are kept.
+            Rows; or, without `y`, a stream of blocks of rows and labels. Only the moments of a stream are kept.
         y : array_like, shape (n,) or (n, C), optional
             Labels; several targets, such as one-hot classes, give one problem each.
 
@@ -135,8 +135,8 @@ class Problem(Fingerprinted):
         Warns
         -----
         UncertainMomentsWarning
-            There are no more rows than features, so that weak directions count as label noise and no larger sample
-            should be predicted; or rows differ so much in leverage that the data are far from Gaussian.
+            There are no more rows than features, so that weak directions count as label noise and predictions for more
+            rows are not reliable; or rows differ so much in leverage that the data are far from Gaussian.
         ScaleWarning
             Columns have such different scales that small ones are lost in rounding.
 
@@ -165,8 +165,8 @@ class Problem(Fingerprinted):
         if excess > _UNEQUAL:
             warnings.warn(
                 f"left-out errors of one ridge are {excess:.0%} larger than those of Gaussian rows with these moments: "
-                "a few rows have much leverage, and the theory errs by about as much; transform heavy-tailed columns, "
-                "or use sr.forecast",
+                "a few rows have high leverage, and predictions are off by about as much; transform heavy-tailed "
+                "columns, or use sr.forecast",
                 UncertainMomentsWarning,
                 stacklevel=2,
             )
@@ -181,18 +181,18 @@ class Problem(Fingerprinted):
         Parameters
         ----------
         covariance : array_like, shape (M, M)
-            Of the centred features.
+            Covariance of the centred features.
         cross : array_like, shape (M,) or (M, C)
             Covariances of the features with each target.
         power : array_like, shape () or (C,)
             Variances of the targets.
         n_samples : float
-            Rows behind the moments, which were divided by this number less one; ``inf`` takes them as exact.
+            Number of rows of the sample. The moments were divided by this number less one; ``inf`` takes them as exact.
 
         Returns
         -------
         Problem, or tuple of Problem
-            As of `from_data`.
+            As for `from_data`.
 
         Raises
         ------
@@ -236,8 +236,8 @@ class Problem(Fingerprinted):
         M = len(moments.covariance)
         if moments.n <= M:
             warnings.warn(
-                f"{moments.n + 1:,.0f} rows are too few to see all directions of {counted(M, 'feature')}: what weak "
-                "directions say of the target counts as label noise, and predictions hold for no more rows than these",
+                f"{moments.n + 1:,.0f} rows are too few to estimate all directions of {counted(M, 'feature')}: the "
+                "part of the target along weak directions counts as label noise; predict for no more rows than that",
                 UncertainMomentsWarning,
                 stacklevel=3,
             )
@@ -262,15 +262,15 @@ class EquicorrelatedProblem(Fingerprinted):
     Parameters
     ----------
     data_scale : array_like, shape (...)
-        s > 0, the variance of a feature without its noise.
+        Variance s > 0 of a feature without its noise.
     correlation : array_like, shape (...)
-        c in [0, 1], of any two features.
+        Correlation c in [0, 1] of any two features.
     feature_noise : array_like, shape (...)
-        ω, standard deviation of the noise of a feature.
+        Standard deviation ω of the noise of a feature.
     alignment : array_like, shape (...)
-        ρ in [-1, 1], how far the teacher points along the direction that features share, eq. 11 (alignedGT).
+        Alignment ρ in [-1, 1] of the teacher with the direction that all features share, eq. 11 (alignedGT).
     label_noise : array_like, shape (...)
-        ζ, standard deviation of the noise of a label.
+        Standard deviation ζ of the noise of a label.
 
     Raises
     ------
@@ -321,7 +321,7 @@ class EquicorrelatedProblem(Fingerprinted):
         Parameters
         ----------
         n_features : int
-            M.
+            Number of features, M.
         seed : int or numpy.random.Generator, optional
             Source of randomness; None gives another teacher every time.
 

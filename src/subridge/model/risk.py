@@ -25,11 +25,11 @@ class Risk(Shown):
     total : ndarray, shape (...)
         E_g of the ensemble's aggregation: the mean of the pairs, or E(w) with the weights of another aggregation.
     error_bound : ndarray, shape (...), or None
-        Bound of the relative rounding error of `total`, inf where no digit is certain; None (risks of trained weights)
-        or NaN where it is not known. It is first-order and calibrated, not proved. On other test data it is known for
-        the mean of an `EquicorrelatedProblem` alone: the test moments of a `Problem` take a plain decomposition, which
-        does not say how far each eigenvalue is off, and weights that were fitted to data like those of training are no
-        minimum on the test data, so that their own rounding counts to first order.
+        Bound of the relative rounding error of `total`, inf where no digit is certain. It is None (risks of trained
+        weights) or NaN where it is not known. The bound is of first order and calibrated, not proved. On other test
+        data it is known only for the mean of an `EquicorrelatedProblem`. The test moments of a `Problem` come from a
+        plain decomposition, which gives no error of each eigenvalue. Weights that were fitted to data like those of
+        training are not a minimum on the test data, so that their own rounding counts to first order.
 
     See Also
     --------
@@ -38,7 +38,7 @@ class Risk(Shown):
 
     Examples
     --------
-    Two members that each see half of independent features, at infinite data; each finds its half of the target:
+    Two members that each see half of the independent features, with infinite data. Each learns its half of the target:
 
     >>> import subridge as sr
     >>> found = sr.risk(sr.EquicorrelatedProblem(), sr.Ensemble([0.5, 0.5]), float("inf"))
@@ -93,12 +93,12 @@ class Risk(Shown):
         Parameters
         ----------
         weights : array_like, shape (..., k)
-            Of the members, of any sum; leading axes broadcast with those of `total`.
+            Weights of the members, of any sum; leading axes broadcast with those of `total`.
 
         Returns
         -------
         ndarray, shape (...)
-            E(w).
+            The risk E(w).
 
         Raises
         ------
@@ -111,7 +111,7 @@ class Risk(Shown):
         --------
         >>> import subridge as sr
         >>> found = sr.risk(sr.EquicorrelatedProblem(), sr.Ensemble([0.5, 0.5]), float("inf"))
-        >>> found.of_weights([[0.5, 0.5], [1.0, 1.0]])  # with all features seen and weights one, nothing is left
+        >>> found.of_weights([[0.5, 0.5], [1.0, 1.0]])  # weights of one make no error
         array([0.25, 0.  ])
         """
         w = finite_array("weights", weights)
@@ -147,7 +147,7 @@ class Risk(Shown):
         >>> dict(found.to_dataset(ridge=[0.1, 1.0], sample_ratio=alphas).risk.sizes)
         {'ridge': 2, 'sample_ratio': 3}
         """
-        import xarray as xr  # takes a while
+        import xarray as xr  # slow to import
 
         shape = self.total.shape
         given = {name: real_array(name, each) for name, each in coordinates.items()}
@@ -213,7 +213,7 @@ class Risk(Shown):
         Raises
         ------
         ParameterError
-            If the aggregation is no weighted sum of the outputs, such as the median.
+            If the aggregation is not a weighted sum of the outputs, such as the median.
         """
         if aggregation is None or aggregation.is_mean:
             total = _not_below_zero(moments.pairs.mean(axis=(-2, -1)))
@@ -227,7 +227,7 @@ class Risk(Shown):
 def _total_and_bound(
     moments: MemberMoments, weights: FloatArray, rounding: FloatArray
 ) -> tuple[FloatArray, FloatArray]:
-    """The risk by the form with the smaller bound, and that bound, relative."""
+    """The risk in the form with the smaller bound of the rounding error, and that bound as a share of it."""
     total = moments.by_errors(weights)
     size = moments.by_errors(weights, absolute=True)
     outputs = moments.outputs
@@ -235,7 +235,7 @@ def _total_and_bound(
     rest = abs(moments.rest(weights))
     v = np.zeros(()) if moments.v is None else moments.v
     with np.errstate(invalid="ignore", divide="ignore", over="ignore"):
-        # Members that count as one cost up to this share of what they err, or of what they output.
+        # Members that count as one may add this share of their errors, or of their outputs.
         alike = 2 * moments.n_members * ALIKE
         error = quadratic(w, rounding) + alike * size + 32 * EPS * weighted(rest, v)
         if outputs is not None:
@@ -246,10 +246,10 @@ def _total_and_bound(
             dF = quadratic(w, outputs.dF)
             wrong = dF + 2 * dc + 4 * EPS * size + alike * F
             better = wrong < error
-            # What is missed is as uncertain as what is explained. Weights that sum to one miss nothing.
+            # `missed` is as uncertain as `c`. Weights that sum to one do not use it.
             error = np.where(better, wrong, error + 2 * weighted(rest, dc))
             total = np.where(better, other, total)
-            # E(w) holds the target's power once, less what the pairs, which have bounds of their own, hold of it.
+            # E(w) holds the target's power once. The part of it in the pairs has a bound of its own.
             share = np.where(better, 1.0, rest * (rest + 2 * w.sum(axis=-1)))
             # A relative error δ of the weights' scale wᵀc/wᵀFw adds δ² wᵀFw, which dominates where the risk is tiny.
             astray = (dc / abs(c) + dF / F + 4 * moments.n_members * EPS) ** 2 * F
@@ -264,7 +264,7 @@ def _not_below_zero(total: FloatArray) -> FloatArray:
 
 
 def _relative(error: FloatArray, total: FloatArray) -> FloatArray:
-    """An absolute bound as a share of the total; inf where not one digit is certain, 0 where the total is infinite."""
+    """An absolute bound as a share of the total; inf where no digit is certain, 0 where the total is infinite."""
     with np.errstate(divide="ignore", invalid="ignore"):
         bound = np.where(error == 0, 0.0, error / abs(total))
     return np.where(np.isinf(total), 0.0, np.where(bound < 0.1, bound, np.inf))

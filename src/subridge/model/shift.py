@@ -1,4 +1,4 @@
-"""Test data of another law than the training data: another problem, another mean, features that fail."""
+"""Test data with another distribution than the training data: another problem, another mean, features that fail."""
 
 from dataclasses import dataclass
 from types import NoneType
@@ -24,15 +24,15 @@ class MomentsAtTest(NamedTuple):
 class DeadFeatures(Fingerprinted):
     """Features that fail at test time: each reads zero with some probability, for all members alike.
 
-    Members were trained on complete data. With f the probability and a feature's fate independent of all else,
+    Members are trained on complete data. With f the probability, and failures that are independent of all else,
     ``E[x xᵀ] = (1-f)² Σ + f(1-f) diag Σ`` and ``E[x y] = (1-f) Σ_s w*``; labels are as in training.
 
     Parameters
     ----------
     probability : array_like, shape () or (M,)
-        f, of all features or of each.
+        Probability f of a failure, for all features or for each.
     groups : array_like, shape (M,), optional
-        Labels of features that fail together, such as the channels of one sensor. None: each fails by itself.
+        Labels of features that fail together, such as the channels of one sensor. None: features fail independently.
 
     Raises
     ------
@@ -44,11 +44,11 @@ class DeadFeatures(Fingerprinted):
     See Also
     --------
     subridge.risk : takes it as ``test=``.
-    subridge.MeanShift : test data of another mean.
+    subridge.MeanShift : test data with another mean.
 
     Examples
     --------
-    A ridge on all of 40 features, if none or a tenth of them fail:
+    One ridge on 40 features, of which none or a tenth fail:
 
     >>> import numpy as np, subridge as sr
     >>> problem = sr.Problem(sr.covariance.isotropic(40), np.ones(40), label_noise=0.1)
@@ -78,14 +78,14 @@ class MeanShift(Fingerprinted):
     Parameters
     ----------
     mean : array_like, shape (M,)
-        μ, added to the signal ψ and so to features and labels: ``E[x xᵀ]`` and Σ_s gain μμᵀ.
+        The mean μ. It is added to the signal ψ, and so to features and labels: ``E[x xᵀ]`` and Σ_s gain μμᵀ.
     problem : Problem, optional
-        The law of the test data apart from their mean; None is that of the training data.
+        The distribution of the test data apart from their mean; None is that of the training data.
 
     Raises
     ------
     ParameterError
-        If `problem` is none.
+        If `problem` is not a `Problem`.
     DataError
         If the mean is NaN or infinite, or beyond 1e100.
 

@@ -11,7 +11,7 @@ from subridge.arrays.types import ArrayLike, IntArray
 from subridge.model.ensemble import feature_indices
 from subridge.model.errors import SubsetError, listed
 
-# Columns of a space: integers, a mask, a slice, names of columns, or all that no other space names.
+# Columns of a space: integers, a mask, a slice, names of columns, or ... for all that no other space names.
 Columns: TypeAlias = "ArrayLike | slice[int | None, int | None, int | None] | EllipsisType"
 Spaces: TypeAlias = Mapping[str, Columns]
 
@@ -37,7 +37,7 @@ def read_spaces(spaces: Spaces, n_features: int, names: Sequence[str] | None = N
         for name, value in spaces.items()
         if name not in rest
     }
-    for name in rest:  # what the others leave
+    for name in rest:
         left = np.isin(np.arange(n_features), np.concatenate([[], *found.values()]), invert=True)
         found[name] = feature_indices(f"space {name!r} (all the rest)", left, n_features)
     return {name: found[name] for name in spaces}

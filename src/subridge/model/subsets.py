@@ -44,7 +44,7 @@ __all__ = [
     "rescaled_spread",
 ]
 
-# k of a strategy; a larger ensemble is a typing error.
+# k of a strategy; a larger number is a typing error.
 MOST_MEMBERS = 10**6
 
 
@@ -55,17 +55,17 @@ class StrategyOptions:
     Parameters
     ----------
     n_members, n_features : int
-        k and M.
+        Numbers k of members and M of features.
     fraction_spread : float
-        kσ of heterogeneous subsets.
+        Spread kσ of heterogeneous subsets.
     subset_sizes : array_like, shape () or (k,), optional
-        Features (integers) or share of the features (floats in (0, 1]) of a member, one for all or one per member;
-        None is an even share, 1/k.
+        Features of a member, as a number (integer) or a share (float in (0, 1]); one for all or one per member. None is
+        the share 1/k.
 
     Raises
     ------
     ParameterError
-        If a number is no positive integer, or the spread negative.
+        If a number is not a positive integer, or the spread is negative.
 
     Examples
     --------
@@ -87,16 +87,16 @@ class StrategyOptions:
 
 
 class NamedStrategy(Fingerprinted, ABC):
-    """A strategy of this package, which text can name."""
+    """A strategy of this package, which can be chosen by name."""
 
     @abstractmethod
     def draw(self, n_features: int, seed: RandomState = None) -> SubsetPlan:
-        """Draw who sees which of M features.
+        """Draw the features that each member sees.
 
         Parameters
         ----------
         n_features : int
-            M.
+            Number of features, M.
         seed : int or numpy.random.Generator, optional
             Source of randomness; None gives another draw every time.
 
@@ -119,12 +119,12 @@ class Equal(NamedStrategy):
     Parameters
     ----------
     n_members : int
-        k.
+        Number of members, k.
 
     Raises
     ------
     ParameterError
-        If `n_members` is no positive integer.
+        If `n_members` is not a positive integer.
 
     Examples
     --------
@@ -141,7 +141,7 @@ class Equal(NamedStrategy):
 
     @property
     def expected_fractions(self) -> FloatArray:
-        """Of many features every member sees 1/k, shape (k,)."""
+        """The share 1/k of the features that each member sees, shape (k,)."""
         return np.full(self.n_members, 1.0 / self.n_members)
 
     def draw(self, n_features: int, seed: RandomState = None) -> SubsetPlan:
@@ -155,14 +155,14 @@ class Dirichlet(NamedStrategy):
     Parameters
     ----------
     n_members : int
-        k.
+        Number of members, k.
     fraction_spread : float
-        kσ; 0 gives equal subsets.
+        Spread kσ; 0 gives equal subsets.
 
     Raises
     ------
     ParameterError
-        If `n_members` is no positive integer, or `fraction_spread` is negative.
+        If `n_members` is not a positive integer, or `fraction_spread` is negative.
 
     Examples
     --------
@@ -177,11 +177,8 @@ class Dirichlet(NamedStrategy):
     fraction_spread: float
 
     def __post_init__(self) -> None:
-        spread = non_negative("fraction_spread", self.fraction_spread)
-        self._set(
-            n_members=positive_integer("n_members", self.n_members, MOST_MEMBERS),
-            fraction_spread=one_number("fraction_spread", spread, most=np.inf),
-        )
+        spread = one_number("fraction_spread", non_negative("fraction_spread", self.fraction_spread), most=np.inf)
+        self._set(n_members=positive_integer("n_members", self.n_members, MOST_MEMBERS), fraction_spread=spread)
 
     def fractions(self, seed: RandomState = None, size: int | None = None) -> FloatArray:
         """Draw the subset fractions ν_rr, before they are rounded to whole features.
@@ -206,9 +203,9 @@ class Dirichlet(NamedStrategy):
         shape = () if size is None else (positive_integer("size", size, MOST_FEATURES // self.n_members),)
         if self.fraction_spread < 1e-8:  # below any rounding to whole features; its inverse square overflows
             return np.full((*shape, self.n_members), 1 / self.n_members)
-        concentration = np.full(self.n_members, self.fraction_spread**-2)  # (σk)⁻², sec. C (HomHetEnsemblingSection)
-        fractions = stream(seed).dirichlet(concentration, shape)
-        if not (abs(fractions.sum(axis=-1) - 1) < 1e-6).all():  # all shares underflow to zero, or are NaN
+        # The concentration is (σk)⁻², sec. C (HomHetEnsemblingSection).
+        fractions = stream(seed).dirichlet(np.full(self.n_members, self.fraction_spread**-2), shape)
+        if not (abs(fractions.sum(axis=-1) - 1) < 1e-6).all():  # all fractions underflow to zero, or are NaN
             raise ParameterError(f"fraction_spread={self.fraction_spread:g} leaves no member with features; lower it")
         return fractions
 
@@ -244,12 +241,12 @@ class Overlapping(Sized):
     Parameters
     ----------
     subset_sizes : tuple of int
-        N_r, one per member.
+        Number of features N_r of each member.
 
     Raises
     ------
     SubsetError
-        If a size is no positive integer.
+        If a size is not a positive integer.
 
     Examples
     --------
@@ -271,12 +268,12 @@ class Projection(Sized):
     Parameters
     ----------
     subset_sizes : tuple of int
-        N_r, one per member.
+        Number of features N_r of each member.
 
     Raises
     ------
     SubsetError
-        If a size is no positive integer.
+        If a size is not a positive integer.
 
     Examples
     --------
@@ -337,7 +334,7 @@ def equal(n_members: int, n_features: int, seed: RandomState = None) -> SubsetPl
     Parameters
     ----------
     n_members, n_features : int
-        k and M, k ≤ M.
+        Numbers k of members and M of features, k ≤ M.
     seed : int or numpy.random.Generator, optional
         Source of randomness; None gives another draw every time.
 
@@ -349,7 +346,7 @@ def equal(n_members: int, n_features: int, seed: RandomState = None) -> SubsetPl
     Raises
     ------
     SubsetError, ParameterError
-        If there are fewer features than members, or a number is no positive integer.
+        If there are fewer features than members, or a number is not a positive integer.
 
     See Also
     --------
@@ -370,7 +367,7 @@ def dirichlet(n_members: int, n_features: int, fraction_spread: float, seed: Ran
     Parameters
     ----------
     n_members, n_features : int
-        k and M, k ≤ M.
+        Numbers k of members and M of features, k ≤ M.
     fraction_spread : float
         kσ, the coefficient of variation of the Gamma draw before it is scaled to sum to one; the standard deviation
         afterwards is ``rescaled_spread(n_members, fraction_spread)``. 0 gives equal subsets.
@@ -394,8 +391,7 @@ def dirichlet(n_members: int, n_features: int, fraction_spread: float, seed: Ran
 
     Notes
     -----
-    Every member first gets one feature. The rest is rounded by largest remainder, so that no member is empty and the
-    sizes sum to M.
+    Sizes are rounded by largest remainder, and each is at least one, so that no member is empty and the sizes sum to M.
 
     Examples
     --------
@@ -412,9 +408,9 @@ def overlapping(subset_sizes: ArrayLike, n_features: int, seed: RandomState = No
     Parameters
     ----------
     subset_sizes : array_like of int, shape (k,)
-        N_r.
+        Number of features N_r of each member.
     n_features : int
-        M.
+        Number of features, M.
     seed : int or numpy.random.Generator, optional
         Source of randomness; None gives another draw every time.
 
@@ -426,7 +422,7 @@ def overlapping(subset_sizes: ArrayLike, n_features: int, seed: RandomState = No
     Raises
     ------
     SubsetError, ParameterError
-        If a member is to see more features than there are, or a size is no positive integer.
+        If a subset has more features than there are, or a size is not a positive integer.
 
     See Also
     --------
@@ -446,9 +442,9 @@ def projection(subset_sizes: ArrayLike, n_features: int, seed: RandomState = Non
     Parameters
     ----------
     subset_sizes : array_like of int, shape (k,)
-        N_r.
+        Number of features N_r of each member.
     n_features : int
-        M.
+        Number of features, M.
     seed : int or numpy.random.Generator, optional
         Source of randomness; None gives another draw every time.
 
@@ -460,7 +456,7 @@ def projection(subset_sizes: ArrayLike, n_features: int, seed: RandomState = Non
     Raises
     ------
     SubsetError, ParameterError
-        If the matrices would be too large for any machine, or a size is no positive integer.
+        If the matrices would be too large for any machine, or a size is not a positive integer.
 
     See Also
     --------
@@ -477,7 +473,7 @@ def projection(subset_sizes: ArrayLike, n_features: int, seed: RandomState = Non
 def _disjoint_plan(shares: FloatArray, n_features: int, rng: np.random.Generator) -> SubsetPlan:
     """Draw disjoint subsets that use every feature, with sizes proportional to the shares, shape (k,).
 
-    Sizes are integers of at least 1 that sum to M: the largest remainder after one apiece.
+    Sizes are integers of at least 1 that sum to M, rounded by largest remainder.
 
     >>> _disjoint_plan(np.array([0.5, 0.3, 0.2]), 8, np.random.default_rng(0)).subset_sizes
     array([4, 2, 2])
@@ -488,12 +484,10 @@ def _disjoint_plan(shares: FloatArray, n_features: int, rng: np.random.Generator
         raise SubsetError(f"n_features={M} cannot serve n_members={k}: every member needs a feature; lower n_members")
     wanted = shares / shares.sum() * M
     sizes = np.maximum(np.floor(wanted).astype(np.int64), 1)
-    while sizes.sum() > M:  # features of members lifted to one come from the member furthest above its share
-        surplus = np.where(sizes > 1, sizes - wanted, -np.inf)
-        sizes[np.argmax(surplus)] -= 1
+    while sizes.sum() > M:  # members raised to one feature take it from the member furthest above its share
+        sizes[np.argmax(np.where(sizes > 1, sizes - wanted, -np.inf))] -= 1
     sizes[np.argsort(sizes - wanted, kind="stable")[: M - sizes.sum()]] += 1
-    parts = np.split(rng.permutation(M), np.cumsum(sizes)[:-1])
-    return SubsetPlan.from_indices([np.sort(part) for part in parts], M)
+    return SubsetPlan.from_indices([np.sort(part) for part in np.split(rng.permutation(M), np.cumsum(sizes)[:-1])], M)
 
 
 def _sizes_of(options: StrategyOptions) -> tuple[int, ...]:
@@ -525,7 +519,7 @@ def rescaled_spread(n_members: ArrayLike, fraction_spread: ArrayLike) -> FloatAr
     Parameters
     ----------
     n_members : array_like, shape (...)
-        k, at least 1.
+        Number of members k, at least 1.
     fraction_spread : array_like, shape (...)
         kσ, the coefficient of variation before re-scaling.
 
@@ -555,9 +549,9 @@ def fraction_density(fraction: ArrayLike, n_members: ArrayLike, fraction_spread:
     Parameters
     ----------
     fraction : array_like, shape (...)
-        ν > 0.
+        Subset fraction ν > 0.
     n_members : array_like, shape (...)
-        k; the mean is 1/k.
+        Number of members k; the mean is 1/k.
     fraction_spread : array_like, shape (...)
         kσ, the coefficient of variation, at least 1e-4.
 

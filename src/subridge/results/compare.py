@@ -14,11 +14,11 @@ from subridge.results.schemas import mean_and_error, require_variables, result_a
 # |Δ| ≤ 4 SE + 1.5 E/min_r |P - N_r|: theory is asymptotic; near a threshold its finite-size bias is about E/|P - N_r|.
 _STANDARD_ERRORS = 4.0
 _FINITE_SIZE = 1.5
-# Points this many samples from a threshold are not judged: there the mean over trials may not exist.
+# Points within this many samples of a threshold are not judged, because the mean over trials may not exist there.
 _NEAR = 2
 # Share of the signal's power: risks that differ by less are both rounding error of a perfect fit.
 _ROUNDING = 1e-14
-# A standard error above this share of the risk cannot refute much.
+# Relative standard error above which a point is too uncertain for the verdict "agree".
 _PRECISE = 0.02
 
 
@@ -30,7 +30,7 @@ def compare(theory: Risk | xarray.DataArray | ArrayLike, experiment: xarray.Data
     theory : Risk, xarray.DataArray or array_like, shape (...)
         Predicted E_g, broadcastable to the experiment's grid (ridge, readout_noise, n_samples).
     experiment : xarray.Dataset
-        From `simulate`, with at least two trials.
+        Result of `simulate`, with at least two trials.
 
     Returns
     -------
@@ -77,7 +77,7 @@ def compare(theory: Risk | xarray.DataArray | ArrayLike, experiment: xarray.Data
     near = distance <= _NEAR
     largest = float(abs(risk.where(np.isfinite(risk))).max().fillna(0.0))
     rounding = _ROUNDING * max(largest, float(experiment.attrs.get("signal_power", 0.0)))
-    with np.errstate(divide="ignore", invalid="ignore"):  # exact points have error zero, thresholds distance zero
+    with np.errstate(divide="ignore", invalid="ignore"):  # a standard error or a distance may be zero
         allowance = (
             _STANDARD_ERRORS * standard_error
             + (_FINITE_SIZE * abs(predicted) / distance).where(distance > 0, np.inf)
@@ -86,7 +86,7 @@ def compare(theory: Risk | xarray.DataArray | ArrayLike, experiment: xarray.Data
         deviation = mean - predicted
         z = deviation / standard_error
         relative = (abs(deviation) / allowance).where(~near)
-    # An infinite prediction has an infinite allowance, but away from thresholds it is wrong.
+    # An infinite prediction has an infinite allowance, but is wrong away from thresholds.
     agrees = (abs(deviation) <= allowance) & np.isfinite(predicted)
     judged = ~near.broadcast_like(mean)
     correlation, curve_z = _along_curve(risk, deviation, judged)

@@ -17,7 +17,7 @@ from subridge.results.suffixes import DATA, checked_suffix
 def write_result(dataset: xr.Dataset, place: Path) -> None:
     """Write a result as ``.nc``, ``.csv`` or ``.json``; `ParameterError` for any other suffix.
 
-    The file appears whole or not at all. A ``.csv`` has one line per point of the grid and no attributes.
+    The file appears complete or not at all. A ``.csv`` has one line per point of the grid and no attributes.
     """
     writer = _WRITERS[checked_suffix(place, DATA)]
     with whole_file(place) as beside:
@@ -79,8 +79,8 @@ def _plain(value: Json) -> Json:
 def _write_csv(dataset: xr.Dataset, place: Path) -> None:
     """One line per point of the grid: coordinates, then variables.
 
-    The first variable has the dimensions of the grid. A variable with another dimension, such as the member, would
-    repeat every line and is left out.
+    The first variable has the dimensions of the grid. Variables with another dimension, such as the member, would
+    repeat every line and are left out.
     """
     names = next(iter(dataset.data_vars.values())).dims
     grid = dataset.drop_dims(set(dataset.dims) - set(names)).reset_coords(drop=True)
@@ -88,7 +88,7 @@ def _write_csv(dataset: xr.Dataset, place: Path) -> None:
     table.to_csv(place, index=bool(names), float_format="%.10g", na_rep="nan", lineterminator="\n", encoding="utf-8")
 
 
-# How a dataset is written, by suffix. NetCDF 3 is read by everything and needs no further library.
+# How a dataset is written, by suffix. All netCDF readers read version 3, and SciPy writes it.
 _WRITERS: dict[str, Callable[[xr.Dataset, Path], object]] = {
     ".nc": lambda dataset, place: dataset.to_netcdf(place, engine="scipy"),
     ".csv": _write_csv,

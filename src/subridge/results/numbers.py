@@ -38,7 +38,7 @@ def interval(value: float, lower: float, upper: float, *, to: str = " to ") -> s
 
 
 def unit_of(largest: float) -> tuple[float, str]:
-    """A unit for numbers up to the largest: its size and its name, which is empty for ordinary numbers.
+    """A unit for numbers up to the largest: its size, and its name, which is empty if no unit is needed.
 
     Examples
     --------

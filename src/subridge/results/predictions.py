@@ -24,7 +24,7 @@ _LONG_NAMES = {
     "feature_nsr": "feature noise ratio W",
     "label_nsr": "label noise ratio Z",
 }
-# Of the bisection for the end of a boundary.
+# Steps of the bisection for the end of a boundary.
 _HALVINGS = 50
 _PER_POINT = 560  # bytes that a point of a diagram takes while it is computed, measured
 
@@ -38,7 +38,7 @@ def predicted_curves(
     n_features: int | None = None,
     at_optimal_ridge: bool = False,
 ) -> xr.Dataset:
-    """Predict the risk of an ensemble along its learning curve, for several ridges in place of its own.
+    """Predict the risk of an ensemble along its learning curve, for several ridges instead of its own.
 
     The dataset has ``risk`` (ridge, sample_ratio) and ``subset_fraction`` (member). With `at_optimal_ridge` it also has
     ``optimal_ridge`` (member), the best ridge of each member, and ``risk_at_optimal_ridge`` (sample_ratio).
@@ -78,20 +78,21 @@ def boundary_end(
 ) -> tuple[FloatArray, FloatArray]:
     """The noise at which the boundary of the noise-dominated phase becomes infinite, and the boundary just before it.
 
-    It is found by bisection and does not depend on the grid of a diagram.
+    Bisection finds it, so that it does not depend on the grid of a diagram.
 
     Parameters
     ----------
     boundary : callable
-        From noises of a shape to sample ratios of that shape, infinite above some noise.
+        A function from noises of a shape to sample ratios of that shape, which are infinite above some noise.
     lowest, highest : float
         The range of the noise.
     shape : tuple of int
+        The shape of the noises.
 
     Returns
     -------
     noise, before : ndarray, of that shape
-        NaN where the boundary is finite in all of the range.
+        The noise and the boundary, NaN where the boundary is finite over the whole range.
 
     Examples
     --------
@@ -127,7 +128,7 @@ def phase_diagram(
     sample_ratio, alignment, readout_nsr, feature_nsr, label_nsr : array_like, shape () or (n,)
         α, ρ, H, W, Z. Those given as one-dimensional arrays become the axes (usually two), the others stay fixed.
     ridge : 0 or "optimal"
-        No ridge, or for every member the one that is best for it.
+        No ridge, or the best ridge of every member.
     aggregation : {"mean", "scaled", "simplex", "free"}
         How outputs combine, as in `subridge.reduced_risk`.
 
@@ -160,7 +161,7 @@ def phase_diagram(
     for name, value in values.items():
         if value.ndim > 1 or not value.size:
             raise ParameterError(f"{name} must be a number or a one-dimensional array, got shape {value.shape}")
-    # Noise on the rows, sample ratio on the columns, as the paper draws them.
+    # Noise on the rows and sample ratio on the columns, as in the paper.
     dims = [name for name in reversed(_LONG_NAMES) if values[name].ndim == 1]
     grid = {name: value.reshape([-1 if axis == name else 1 for axis in dims]) for name, value in values.items()}
     points = float(np.prod([float(value.size) for value in values.values()]))
@@ -170,7 +171,7 @@ def phase_diagram(
     k = optimal_n_members(alpha, rho, H, W, Z, ridge=ridge, aggregation=aggregation)
     Lam = np.zeros(())
     if is_optimal(ridge):
-        # Without data, and with infinitely many, the ridge does not matter to what is scaled.
+        # With no data or infinite data the reduced risk does not depend on the ridge.
         inner = np.where((alpha > 0) & np.isfinite(alpha), alpha, 1.0)
         best = reduced_optimal_ridge(k, rho, H, W, Z, aggregation=aggregation, sample_ratio=inner)
         Lam = np.where(np.isfinite(k) & ((inner == alpha) | (best >= 0)), best, 0.0)

@@ -1,7 +1,7 @@
 """Datasets of results: their attributes, dimensions and variables.
 
-A simulation lays out its dataset first, with arrays that are NaN and take no memory, and fills them later; other
-functions return the whole dataset.
+A simulation lays out its dataset first, with arrays of NaN that take no memory, and fills it later. Other functions
+return the complete dataset.
 """
 
 import json
@@ -21,7 +21,8 @@ Attribute: TypeAlias = str | int | float
 
 # Further dimensions of optional variables of a simulation.
 _PER_MEMBER = {"pairs": ("member", "other_member"), "member_weights": ("member",)}
-# Of the demo: risks of trained ensembles, risks by theory at the same points and along a line, sizes of members.
+# Variables of the demo: risks of trained ensembles, risks by theory at the same points and along a line, and sizes of
+# members.
 _DEMO = {
     "experiment": ("ensemble", "trial", "n_samples"),
     "theory_at_points": ("ensemble", "n_samples"),
@@ -31,10 +32,10 @@ _DEMO = {
 
 
 def result_attributes(schema: str, schema_version: int, description: str, /, **values: Json) -> dict[str, Attribute]:
-    """Make the attributes of a result: schema, such as "phase_diagram", its version, and a description in a sentence.
+    """Make the attributes of a result: a schema such as "phase_diagram", its version, and a description in a sentence.
 
-    The version is raised when names or meanings of variables change. Further values become what every file format can
-    hold: a boolean becomes 0 or 1; None and nested values become JSON text.
+    The version grows when names or meanings of variables change. Further values are converted to types that every file
+    format can hold: a boolean becomes 0 or 1; None and nested values become JSON text.
     """
     found: dict[str, Attribute] = {
         "schema": schema,
@@ -79,10 +80,10 @@ def simulated_curves(
     also: tuple[str, ...],
     attributes: dict[str, Json],
 ) -> xr.Dataset:
-    """Lay out ``risk`` and ``training_error`` (trial, ridge, readout_noise, n_samples), and what `also` names.
+    """Lay out ``risk`` and ``training_error`` (trial, ridge, readout_noise, n_samples), and the variables in `also`.
 
-    `also` may name ``pairs`` and ``member_weights``. Ridges and noises have shape (n, k). A sweep that is None has no
-    dimension. One that differs by member is numbered, and its values are the coordinate ``member_ridge`` or
+    `also` may hold ``pairs`` and ``member_weights``. Ridges and noises have shape (n, k). A sweep that is None has no
+    dimension. A sweep whose values differ by member is numbered, and its values are the coordinate ``member_ridge`` or
     ``member_readout_noise``. The attributes describe the experiment.
     """
     swept = {name: table for name, table in (("ridge", ridges), ("readout_noise", readout_noises)) if table is not None}
@@ -116,13 +117,12 @@ def classification(
     axes = {
         "trial": np.arange(n_trials),
         "n_members": np.asarray(n_members),
-        "ridge": np.asarray(ridges),
-        "readout_noise": np.asarray(readout_noises),
+        "ridge": ridges,
+        "readout_noise": readout_noises,
         "n_samples": np.asarray(n_samples),
     }
-    empty = np.broadcast_to(np.nan, [len(values) for values in axes.values()])
     return xr.Dataset(
-        {"misclassification": (tuple(axes), empty)},
+        {"misclassification": (tuple(axes), np.broadcast_to(np.nan, [len(values) for values in axes.values()]))},
         axes,
         result_attributes("classification", 1, "Shares of test samples that ensembles misclassify.", **attributes),
     )
@@ -147,10 +147,10 @@ def forecasts(
     labels: Mapping[str, str],
     attributes: dict[str, Json],
 ) -> xr.Dataset:
-    """Put the forecasts of several ensembles side by side, which have the same variables of the same shapes.
+    """Put the forecasts of several ensembles side by side. All have the same variables of the same shapes.
 
     Variables are (ensemble, n_samples), but ``reach`` is (ensemble, member) and ``irreducible_error`` (ensemble). If
-    targets are a coordinate, they are the second dimension. `labels` are names for axes of pictures, by variable.
+    there is a coordinate ``target``, it is the second dimension. `labels` are axis labels, by variable.
     """
     first = ("ensemble", "target") if "target" in coordinates else ("ensemble",)
     other = {"reach": (*first, "member"), "irreducible_error": first}

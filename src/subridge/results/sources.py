@@ -1,12 +1,12 @@
 """Where the error comes from: bias and variance of a ridge ensemble over data, subsets and noises.
 
-Over training sets a member has mean weights, whose error is the bias B_rs of eq. 9 (GeneralErr). The rest of
+The mean weights of a member over training sets have as their error the bias B_rs of eq. 9 (GeneralErr). The rest of
 
     E_rs = B_rs + γ_rs/(1 - γ_rs) · (B_rs + ζ² + δ_rs η_r²) + δ_rs η_r²
 
 is its variance: over the features of the samples, the noise of their labels, and the readout noise in training and
-afterwards. The noises enter linearly, so that no part is shared between them. For two ensembles with independently
-drawn subsets on the same data, B′_rs and γ′_rs have the overlaps of independent draws. By the law of total variance
+afterwards. The noises enter linearly, so that their parts add up. For two ensembles with independently drawn subsets on
+the same data, B′_rs and γ′_rs are those of the overlaps of independent draws. By the law of total variance
 
     bias B′,    subsets B - B′,    data B′γ′/(1 - γ′),    data and subsets together: the rest of Bγ/(1 - γ).
 
@@ -29,7 +29,7 @@ from subridge.theory.grid import check_description
 from subridge.theory.predict import order_parameters, risk
 
 SOURCES = ("bias", "subsets", "data", "data and subsets", "label noise", "readout noise in training", "readout noise")
-_BESIDE = 1e-9  # relative distance from a threshold at which the bias, which is continuous there, is computed
+_BESIDE = 1e-9  # relative distance from a threshold at which the bias is computed; it is continuous there
 
 
 def error_sources(
@@ -45,16 +45,16 @@ def error_sources(
     Parameters
     ----------
     problem : Problem or EquicorrelatedProblem
-        The law of the data, its fields numbers.
+        The distribution of the data; its fields must be numbers.
     ensemble : Ensemble
-        With a plan the subsets are fixed, and their part is zero. With a strategy on a `Problem`, or with any subsets
-        on an `EquicorrelatedProblem`, they are drawn at random with the given sizes and overlaps.
+        A plan fixes the subsets, and their part is zero. With a strategy on a `Problem`, or with any subsets on an
+        `EquicorrelatedProblem`, they are drawn at random with the given sizes and overlaps.
     sample_ratio : array_like, shape (n,)
         α = P/M ≥ 0; ``inf`` is infinite data.
     n_draws : int
-        Draws of a strategy, at least two, over which the parts are averaged.
+        Number of draws of a strategy, at least two, over which the parts are averaged.
     seed : int
-        Of these draws.
+        Seed of these draws.
 
     Returns
     -------
@@ -113,7 +113,7 @@ def error_sources(
     zeta2 = problem.label_noise.item() ** 2
     eta2 = np.broadcast_to(ensemble.readout_noise, k) ** 2
 
-    # Without noise nothing is amplified, not even infinitely.
+    # Without noise the amplified noise is zero, even if the amplification is infinite.
     label_noise = np.multiply(zeta2, noise, out=np.zeros(noise.shape), where=zeta2 > 0)
     own_noise = np.multiply(eta2, np.linalg.diagonal(noise), out=np.zeros(noise.shape[:-1]), where=eta2 > 0)
     parts = [
@@ -145,7 +145,7 @@ def _with_other_draws(
         subsets: SubsetPlan | FloatArray = np.block([[nu, met], [met, nu]])
     elif isinstance(ensemble.subsets, Strategy):
         if n_draws < 2:
-            raise ParameterError(f"n_draws must be at least 2 to tell what subsets contribute, got {n_draws}")
+            raise ParameterError(f"n_draws must be at least 2 to estimate the part of the subsets, got {n_draws}")
         plans = [ensemble.subsets.draw(problem.n_features, stream(seed, draw)) for draw in range(n_draws)]
         subsets = SubsetPlan(tuple(A for plan in plans for A in plan.measurements), problem.n_features)
     else:

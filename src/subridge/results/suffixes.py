@@ -1,4 +1,4 @@
-"""Names of files that results are written to. Nothing heavy is imported, so that the command line answers at once."""
+"""Suffixes of result files. Nothing heavy is imported, so that the command line answers at once."""
 
 from pathlib import Path
 

@@ -25,14 +25,15 @@ from subridge.model.ensemble import Ensemble, SubsetPlan, refuse_row_fractions
 from subridge.model.errors import DataError, ParameterError, RidgeError, SubsetError, listed, require
 from subridge.model.subsets import Strategy
 
-# Purposes of random streams, the first coordinate of each; the others are the trial and the member or its count.
+# Purposes of random streams, the first coordinate of each. The others are the trial, and the member or the number of
+# members.
 ORDER, SUBSETS, TRAINING_NOISE, TEST_NOISE = range(100, 104)
-MOST_TRIALS = 10**7  # of an experiment; more are several experiments with different seeds
+MOST_TRIALS = 10**7  # of one experiment; for more, use several experiments with different seeds
 
 
 @dataclass(frozen=True, eq=False)
 class ClassificationExperiment(Fingerprinted):
-    """The description of an experiment; the device decides which readout noise is drawn."""
+    """The description of an experiment. It includes the device, which decides which readout noise is drawn."""
 
     features: FloatArray  # shape (n, M)
     labels: IntArray  # positions in `classes`
@@ -114,7 +115,7 @@ def make_classification(
         refuse_row_fractions(ensemble, "simulate_classification")
         if not isinstance(ensemble.subsets, Strategy):
             raise SubsetError(
-                "every trial draws new subsets, so that an ensemble to classify needs a strategy, for example "
+                "every trial draws new subsets, so the ensemble needs a strategy instead of fixed subsets, for example "
                 'sr.Ensemble(sr.subsets.Equal(n_members), aggregation="majority")'
             )
         strategies.append(ensemble.subsets)

@@ -1,4 +1,4 @@
-"""Tasks on the workers of a Dask scheduler, with clear words when a worker or the scheduler is lost."""
+"""Tasks on the workers of a Dask scheduler, with clear messages if a worker or the scheduler is lost."""
 
 import warnings
 from collections.abc import Callable, Iterator
@@ -12,11 +12,11 @@ from subridge.simulation.executors import AHEAD
 if TYPE_CHECKING:
     from distributed import Client
 
-# How long a scheduler may take to answer, when it is first asked and later.
+# How long a scheduler may take to answer: to the first request, and to later ones (seconds).
 _PATIENCE, _ANSWER = "10s", 2.0
-# Looks, a second apart, that find no worker before that is said.
+# Number of looks, a second apart, that find no worker before a warning.
 _SILENT = 3
-# The least tasks that are handed out.
+# Least number of tasks that are handed out at once.
 _LEAST = 8
 
 
@@ -24,7 +24,7 @@ _LEAST = 8
 def on_cluster(where: "Client | str | None") -> Iterator[tuple[Executor, Callable[[int], int]]]:
     """The executor of a client, or of the scheduler at an address, and a look at the cluster.
 
-    A worker runs one task per thread of its own; tasks of a worker that dies are run elsewhere.
+    A worker runs one task per thread. If a worker dies, its tasks run on other workers.
     """
     try:
         from distributed import Client
@@ -71,8 +71,8 @@ def on_cluster(where: "Client | str | None") -> Iterator[tuple[Executor, Callabl
             yield pool, look
         except KilledWorker as error:
             raise ClusterError(
-                f"a task killed several workers in a row ({error}), perhaps for want of memory; give workers more of "
-                "it, start fewer of them on a machine, or use fewer or smaller n_samples"
+                f"a task killed several workers in a row ({error}), perhaps because memory ran out; give workers more "
+                "memory, start fewer of them on a machine, or use fewer or smaller n_samples"
             ) from error
         except Exception as error:
             if client.status != "running":

@@ -1,8 +1,8 @@
-"""Who runs tasks: this process, a pool of processes of our own, any ``concurrent.futures.Executor``, or Dask.
+"""Where tasks run: in this process, a pool of child processes, any ``concurrent.futures.Executor``, or Dask.
 
-A task is a range of trials, and the work that all tasks of a run share is sent once to each worker, not with every
-task. Workers of our own pool get it when they start. A worker of another executor that does not have it answers so, and
-the task is sent again with the work.
+A task is a range of trials. All tasks of a run share the work, which is sent once to each worker and not with every
+task. Child processes get it when they start. A worker of another executor may answer that it does not have the work;
+the task is then sent again together with it.
 """
 
 import os
@@ -45,14 +45,14 @@ ExecutorChoice: TypeAlias = "int | Client | Executor | None"
 TrialArrays: TypeAlias = dict[str, FloatArray]
 Work: TypeAlias = Callable[[range], TrialArrays]
 
-# Tasks handed out for every worker: enough that none waits for the next, and few enough that a run which shares a store
-# leaves some to others.
+# Tasks handed out per worker: enough that no worker waits, and few enough that runs which share a store can share the
+# tasks.
 AHEAD = 3
-# Workers of an executor that does not say how many it has.
+# Assumed number of workers if an executor does not say how many it has.
 _UNKNOWN_WORKERS = 100
-# Seconds after which a wait looks up, so that an interruption is noticed on every system, and a lost cluster too.
+# Longest wait in seconds, after which an interruption (on every system) and a lost cluster are noticed.
 _LOOK = 1.0
-# Works that a worker remembers: of more than one where runs share an executor.
+# Number of runs whose work a worker remembers; several runs may share an executor.
 _REMEMBERED = 4
 _works: dict[str, Work | None] = {}
 
@@ -60,7 +60,7 @@ _works: dict[str, Work | None] = {}
 def perform(
     work: Work, tasks: Iterable[range], executor: ExecutorChoice, scheduler: str | None
 ) -> Iterator[tuple[range, TrialArrays]]:
-    """Yield tasks with their results in any order; tasks are taken when they are needed, not all at once."""
+    """Yield tasks with their results, in any order. Tasks are taken when they are needed, not all at once."""
     key = uuid.uuid4().hex
     if not isinstance(executor, int | Executor):
         from subridge.simulation.dask import on_cluster
@@ -69,7 +69,7 @@ def perform(
             yield from _performed(cluster, key, work, tasks, look)
         return
     try:
-        # An executor that was handed over is its owner's to end.
+        # Only the owner of an executor ends it.
         own = ChildPool(executor, key, work) if isinstance(executor, int) else nullcontext(executor)
         with own as pool:
             window = AHEAD * (getattr(pool, "_max_workers", None) or _UNKNOWN_WORKERS)
@@ -78,20 +78,20 @@ def perform(
         raise ClusterError(
             f"a worker process died, or the executor lost tasks ({type(error).__name__}: {error}). A script must start "
             "its work under `if __name__ == '__main__':`, because new processes import it. If memory ran out, use "
-            'fewer processes, fewer or smaller n_samples, or dtype="float32". An executor that was handed over has to '
-            "be made anew"
+            'fewer processes, fewer or smaller n_samples, or dtype="float32". Executors of your own must be created '
+            "again"
         ) from error
 
 
 def _performed(
     pool: Executor, key: str, work: Work, tasks: Iterable[range], look: Callable[[int], int]
 ) -> Iterator[tuple[range, TrialArrays]]:
-    """Hand out tasks; every second `look` is told how many are handed out, and says how many may be."""
+    """Hand out tasks. Every second `look` gets the number of tasks that are handed out, and returns how many may be."""
     looked = time.monotonic()
     window = look(0)
     left = iter(tasks)
     pending = dict[Future[Any], tuple[range, bool]]()
-    lacking = set[str]()  # workers that asked for the work
+    lacking = set[str]()  # workers without the work
 
     def submit(task: range, carries_work: bool = False) -> None:
         try:
@@ -118,7 +118,7 @@ def _performed(
                 try:
                     worker, values = future.result()
                 except Exception as error:
-                    # Dask gives a result as an error if the worker that holds it dies while it is fetched.
+                    # If a worker dies while Dask fetches a result from it, the result is an error of Dask.
                     status = getattr(getattr(future, "_dask_future", None), "status", "error")
                     if status == "error" or isinstance(error, CancelledError):
                         raise
@@ -138,7 +138,7 @@ def _performed(
 
 
 def run_task(key: str, task: range, work: Work | None = None) -> tuple[str, TrialArrays | None]:
-    """In a worker: its name, and the result of a task, or None where it does not have the work."""
+    """In a worker: its name, and the result of a task, or None if it does not have the work."""
     if work is not None:
         _remember(key, work)
     known = _works.get(key)
@@ -151,7 +151,7 @@ def _remember(key: str, work: Work | None) -> None:
         _works.pop(old, None)
 
 
-# A process that reads lines of process numbers; when its input ends, those of the last line are killed.
+# A process that reads lines of process numbers. When its input ends, it kills the processes of the last line.
 _GUARD = """
 import os, signal, sys
 numbers = []
@@ -166,14 +166,14 @@ for number in numbers:
 
 
 class ChildPool(ProcessPoolExecutor):
-    """Processes that end with the one that started them, however that one ends, and leave Ctrl-C to it.
+    """Child processes that end with their parent, however it ends, and leave Ctrl-C to it.
 
-    Each gets the work of the run, if there is one, when it starts. A thread of each watches the parent. It cannot do so
-    while a child loads its modules, or is deep in a library call that keeps the interpreter; on POSIX systems a small
-    process therefore knows the children too, and kills them when the parent is gone.
+    Each child gets the work of the run, if there is one, when it starts. A thread of each child watches the parent. It
+    cannot do so while the child loads its modules, or while a library call holds the interpreter. On POSIX systems a
+    small guard process therefore also knows the children, and kills them when the parent is gone.
 
-    Children are spawned, never forked: a fork would inherit the threads of BLAS in an unusable state. At the end of a
-    ``with`` all work is waited for; after an error, or Ctrl-C, nothing is, because it may take minutes.
+    Children are spawned, never forked: a fork would inherit the threads of BLAS in an unusable state. The end of a
+    ``with`` waits for all work. After an error or Ctrl-C it does not wait, because the work may take minutes.
     """
 
     def __init__(self, n_processes: int, key: str = "", work: Work | None = None) -> None:
@@ -192,16 +192,16 @@ class ChildPool(ProcessPoolExecutor):
             )
 
     def submit(self, work: Callable[_P, _T], /, *arguments: _P.args, **named: _P.kwargs) -> Future[_T]:
-        """Hand out work; a process is started for it unless one is free or all are.
+        """Hand out work. This starts a process, unless one is free or all have been started.
 
-        SIGINT is blocked in children until they have begun: a terminal sends it to all, and they would print
-        tracebacks. Starting a child makes the default start method of multiprocessing final; that is undone.
+        SIGINT is blocked in a child until `_begin` has run: a terminal sends it to all processes, and a child would
+        print a traceback. Starting a child fixes the default start method of multiprocessing, which is undone here.
         """
         method = cast(str | None, get_start_method(allow_none=True))  # typeshed has no None here
         if sys.platform != "win32":
             from multiprocessing.resource_tracker import ensure_running
 
-            ensure_running()  # where multiprocessing has to start it later, it lets all signals through again
+            ensure_running()  # if multiprocessing had to start it later, it would unblock all signals
             signals = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
         try:
             future = super().submit(work, *arguments, **named)
@@ -211,7 +211,7 @@ class ChildPool(ProcessPoolExecutor):
             if sys.platform != "win32":
                 signal.pthread_sigmask(signal.SIG_SETMASK, signals)
         if self._guard is not None:
-            with suppress(BrokenPipeError):  # someone killed the guard; the threads are left
+            with suppress(BrokenPipeError):  # the guard was killed; the threads still watch
                 print(*self._children(), file=self._guard.stdin, flush=True)
         return future
 
@@ -223,12 +223,12 @@ class ChildPool(ProcessPoolExecutor):
             for process in self._children().values():
                 process.kill()  # it may be deep in a library call
             if self._guard is not None:
-                self._guard.kill()  # it must not kill others that get the same numbers later
+                self._guard.kill()  # it must not kill other processes that get the same numbers later
                 self._guard.communicate()
             self.shutdown(cancel_futures=True)
 
     def _children(self) -> dict[int, BaseProcess]:
-        """Processes by their numbers; a pool that was shut down has none."""
+        """Processes by number; none after the pool was shut down."""
         return dict(getattr(self, "_processes", None) or {})
 
 
@@ -248,7 +248,7 @@ def _begin(key: str, work: Work | None) -> None:
     _remember(key, work)
 
 
-# Reads the number of a signal, or nothing when the run has ended.
+# A process that reads the number of a signal, or nothing if the run has ended.
 _WATCHER = """
 import os, select, signal, sys
 while True:
@@ -270,9 +270,9 @@ while True:
 def ended_by_interruption(message: str) -> Iterator[None]:
     """Let Ctrl-C end this process within two seconds whatever it is doing.
 
-    Python hears of Ctrl-C only when a library call returns. The system tells a small process of the signal at once,
-    through a pipe. If the run has not ended a second later, that process prints the message and ends it. This is done
-    at a terminal or in a script, never in a session that holds more.
+    Python handles Ctrl-C only after a library call returns. A small process learns of the signal at once, through a
+    pipe. If the run has not ended a second later, that process prints the message and kills it. This happens only at a
+    terminal or in a script, never in an interactive session, which would be lost.
     """
     holds_more = hasattr(sys, "ps1") or "ipykernel" in sys.modules or "IPython" in sys.modules
     on_main = threading.current_thread() is threading.main_thread()

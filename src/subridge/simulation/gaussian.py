@@ -1,4 +1,4 @@
-"""What `simulate` computes: problem, ensemble, grid and seed, checked once. Equal experiments give equal numbers."""
+"""What `simulate` computes: problem, ensemble, grid and seed, checked once. Equal experiments give equal results."""
 
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -13,15 +13,15 @@ from subridge.model.errors import ParameterError, RidgeError, SubsetError, count
 from subridge.model.problem import EquicorrelatedProblem, Problem
 from subridge.model.subsets import Strategy
 
-# Purposes of random streams, the first coordinate of each. A second coordinate is the trial, if their kind is redrawn,
-# and a third the training set.
+# Purposes of random streams, the first coordinate of each. The second is the trial, if this kind is redrawn, and the
+# third is the training set.
 SIGNAL, FEATURE_NOISE, LABEL_NOISE, READOUT_NOISE, TEACHER, SUBSETS, ROWS = range(7)
 _REDRAWABLE = ("data", "teacher", "subsets")
 
 
 @dataclass(frozen=True, eq=False)
 class GaussianExperiment(Fingerprinted):
-    """The description of an experiment; `simulate` explains the fields. The device decides which samples are drawn."""
+    """The description of an experiment; `simulate` explains its fields. Samples depend on the device."""
 
     problem: Problem | EquicorrelatedProblem
     ensemble: Ensemble
@@ -66,7 +66,7 @@ class GaussianExperiment(Fingerprinted):
         f = self.ensemble.row_fractions
         if f is not None and (abs(np.triu(f - np.outer(f.diagonal(), f.diagonal()), 1)) > 1e-9).any():
             raise ParameterError(
-                "simulate draws the rows of each member independently, so that overlaps are products of fractions; "
+                "simulate draws the rows of each member independently, so their overlaps are products of fractions; "
                 f"give the {len(f)} fractions as row_fractions, without overlaps"
             )
         require(
@@ -87,7 +87,7 @@ class GaussianExperiment(Fingerprinted):
         )
 
     def fingerprint(self) -> str:
-        """Digest of all that the numbers depend on; cards of one kind draw the same samples."""
+        """Digest of all that the results depend on. All GPUs draw the same samples, so their number does not count."""
         return fingerprint(replace(self, device=self.device.partition(":")[0]))
 
     @property
@@ -97,7 +97,7 @@ class GaussianExperiment(Fingerprinted):
 
     @cached_property
     def finite_problem(self) -> Problem:
-        """The problem at M features, with the teacher of the fixed stream where one has to be drawn."""
+        """The problem with M features; a teacher that must be drawn comes from the fixed stream."""
         problem = self.problem
         return problem if isinstance(problem, Problem) else problem.realise(self.n_features, stream(self.seed, TEACHER))
 

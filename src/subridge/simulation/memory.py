@@ -14,18 +14,18 @@ from subridge.ridge.curves import plan_curve
 from subridge.simulation.classification import ClassificationExperiment
 from subridge.simulation.gaussian import GaussianExperiment
 
-# Room for what is not counted: vectors, panels of LAPACK, and the interpreter's own growth.
+# Allowance, as a factor and in bytes, for what is not counted: vectors, panels of LAPACK, growth of the interpreter.
 _SLACK, _SMALL = 1.15, 2**22
-# Sizes that share the residuals of a trial at most; with more of them the count has room to spare.
+# Most training-set sizes among which the residuals of a trial are divided; with more sizes the count is too large.
 _SIZES = 8
-# Members that classify are solved in batches on a CPU too, where larger batches only fall out of the caches.
+# Bytes of a batch of classifiers on a CPU; larger batches do not fit into the caches.
 _ENOUGH_ON_A_CPU = 2**27
-# More keeps a card no busier, and arrays stay below the 2³¹ entries that some kernels can address.
+# Bytes of a batch on a GPU. More does not use it better, and arrays stay below the 2³¹ entries of some kernels.
 _ENOUGH_ON_A_CARD = 2**34
 
 
 def bytes_of_arrays(value: Any) -> int:
-    """Bytes of all arrays of a description, which every process that works on it holds.
+    """Bytes of all arrays of a description; each process holds them.
 
     >>> import numpy as np
     >>> bytes_of_arrays((np.zeros(3), [np.zeros((2, 2))]))
@@ -39,12 +39,12 @@ def bytes_of_arrays(value: Any) -> int:
 
 
 def _of_member(e: GaussianExperiment | ClassificationExperiment, N: int, ridges: tuple[float, ...], rhs: int) -> int:
-    """Numbers that a member of N features and `rhs` targets holds while it is trained: data, matrices, solutions."""
-    at_once = 1 if e.device == "cpu" else len(ridges)  # LAPACK takes ridges one by one, a card all together
+    """Count of numbers that the training of a member with N features and `rhs` targets holds at its peak."""
+    at_once = 1 if e.device == "cpu" else len(ridges)  # LAPACK solves ridges one by one, a GPU all at once
     ordinary, n_dual, segments = plan_curve(e.n_samples, N, ridges, scale=e.feature_scale)
     dual = e.n_samples[n_dual - 1] if n_dual else 0
     largest = max(dual, N if (segments and dual < N) or len(ordinary) < len(ridges) else 0)
-    # A Gram matrix, and for each ridge a copy that becomes the factor, and another while it is solved.
+    # A Gram matrix and, for each ridge, a copy that becomes the factor and another one during the solution.
     matrices = (1 + 2 * at_once) * largest**2
     solutions = len(e.n_samples) * rhs * (2 * len(ridges) * N + 5 * largest)
     return 3 * e.n_samples[-1] * N + matrices + solutions
@@ -61,16 +61,16 @@ def bytes_per_trial(e: GaussianExperiment) -> int:
     rhs = min(len(e.noise_table), 2)  # right-hand sides of a member: labels, and noise when it is swept
     members = {(int(N), tuple(e.ridge_table[:, r].tolist())) for r, N in enumerate(plan.subset_sizes)}
     training = max(_of_member(e, N, ridges, rhs) + 2 * n_points * N for N, ridges in members)
-    # Errors, what covariances make of them in steps, and products before they are summed; residuals beside.
+    # Errors, their products with covariances, and products before they are summed; and the residuals.
     residuals = 4 * n_points * P // min(len(e.n_samples), _SIZES)
-    # White noise, features, and the copies that colouring passes through; noise of features has its own.
+    # White noise, features, and the copies made while colouring; feature noise needs as much again.
     covariances = e.finite_problem.signal_covariance, e.finite_problem.noise_covariance
     copies = 4 + isinstance(covariances[0], Autoregressive) + 2 * e.has_feature_noise
     peak = max(copies * P * M, P * M + max(vectors + training, 5 * vectors + residuals))
-    # What does not grow with trials: roots of covariances, projections that are drawn, normals in double precision.
+    # What does not grow with the number of trials: roots of covariances, projections, normals in double precision.
     standing = 20 * M**2 * sum(isinstance(each, Dense) for each in covariances)
     if not plan.selects_features and not isinstance(e.ensemble.subsets, SubsetPlan):
-        # Each is scaled, checked and made unchangeable, one after the other.
+        # Each projection is scaled, checked and made read-only, one after the other.
         standing += 8 * M * int(plan.subset_sizes.sum() + 3 * plan.subset_sizes.max())
     if e.dtype == "float32" and e.device == "cpu":
         standing += 8 * P * M
@@ -79,18 +79,18 @@ def bytes_per_trial(e: GaussianExperiment) -> int:
 
 def trials_at_once(e: GaussianExperiment, budget: int) -> int:
     """Trials to train together within a budget in bytes."""
-    # LAPACK works trial by trial: a batch would only cost memory.
+    # LAPACK works trial by trial, so that a batch would only cost memory.
     return 1 if e.device == "cpu" else min(e.n_trials, budget // bytes_per_trial(e))
 
 
 def bytes_of_votes(e: ClassificationExperiment) -> int:
-    """What one trial keeps while its members vote: counts and sums of scores at every ridge, noise and size."""
+    """Bytes of the votes of one trial: counts and sums of scores at every ridge, noise and size."""
     entries = len(e.ridges) * len(e.n_samples) * len(e.classes) * len(e.test_features) * e.test_draws
     return entries * (4 * len(e.readout_noises) * e.aggregation.counts_votes + 8 * (1 + e.has_noise))
 
 
 def bytes_of_member(e: ClassificationExperiment, N: int) -> int:
-    """What one member of N features needs while it is trained and scored, at its peak."""
+    """Peak bytes of the training and scoring of one member with N features."""
     n_test = len(e.test_features)
     rhs = len(e.classes) * (1 + e.has_noise)
     numbers = _of_member(e, N, tuple(e.ridges.tolist()), rhs) + 3 * n_test * N + 3 * rhs * e.n_samples[-1]
@@ -101,13 +101,13 @@ def bytes_of_member(e: ClassificationExperiment, N: int) -> int:
 
 
 def bytes_of_largest_member(e: ClassificationExperiment) -> int:
-    """What the largest member of the first trial needs."""
+    """Peak bytes of the largest member of the first trial."""
     return bytes_of_member(e, max(int(e.plan_of(place, 0).subset_sizes.max()) for place in range(len(e.strategies))))
 
 
 def bytes_to_classify(e: ClassificationExperiment) -> int:
-    """What one trial with its largest member needs, beside the data."""
-    # One-hot labels, and the features once more where they are needed elsewhere or in single precision.
+    """Bytes of one trial with its largest member, including copies of the data."""
+    # One-hot labels, and a copy of the features on another device or in single precision.
     copied = e.device != "cpu" or e.dtype != "float64"
     labels = len(e.features) * len(e.classes)
     numbers = copied * (e.features.size + e.test_features.size) + labels
@@ -119,8 +119,8 @@ def batches_to_classify(e: ClassificationExperiment, budget: int) -> tuple[int, 
     """How many trials vote at once, and the bytes that members worked on together may take, within a budget."""
     votes = bytes_of_votes(e)
     member = bytes_of_largest_member(e)
-    left = budget - bytes_to_classify(e) + votes + member  # by the data
-    # A card gets half for the votes of many trials, the rest for the members they come from.
+    left = budget - bytes_to_classify(e) + votes + member  # besides the data
+    # On a GPU half of this is for the votes of many trials, and the rest is for their members.
     if e.device == "cpu":
         return 1, max(member, min(left - votes, _ENOUGH_ON_A_CPU))
     trials = max(1, min(e.n_trials, left // 2 // votes))

@@ -1,4 +1,4 @@
-"""How an experiment is run: device, executor, store and memory. What is computed is described elsewhere."""
+"""How an experiment is run: device, executor, store and memory."""
 
 import os
 import random
@@ -29,11 +29,11 @@ from subridge.simulation.memory import bytes_of_arrays
 from subridge.store.progress import ProgressBar
 from subridge.store.tasks import TaskStore, place_of
 
-# Tasks of a run when nothing else is said: enough to keep processes busy and to lose little when killed.
+# Default number of tasks of a run: enough to keep processes busy, and to lose little if the run is killed.
 _TASKS = 50
-# A card trains many trials at once; tasks are large so that batches can be.
+# Trials of a task on a GPU, which trains many of them in a batch.
 _TRIALS_ON_A_CARD = 128
-# Trials that need less memory than this make no library call that lasts.
+# Bytes of a trial below which all library calls are short.
 _LARGE = 2**27
 _REMEDIES = (
     "use fewer processes where there are several, fewer or smaller n_samples, fewer ridges or test samples, no pairs, "
@@ -45,48 +45,47 @@ _REMEDIES = (
 class Run:
     """Where and how to run an experiment.
 
-    Executor, store, memory, block and threads never change the numbers. The device changes which samples of the same
-    distribution are drawn: those of CPU and GPU differ.
+    Executor, store, memory, block and threads never change the results. The device does: CPU and GPU draw different
+    samples of the same distribution.
 
     Parameters
     ----------
     device : str
         "cpu" (NumPy and LAPACK), "cuda" or "cuda:<number>" (PyTorch, batched over trials), or "torch" (PyTorch on the
-        CPU). It must be there where the tasks run: a machine without a card can drive a cluster whose workers have
-        cards.
+        CPU). The machines that run the tasks must have it: a machine without a GPU can use a cluster whose workers have
+        GPUs.
     executor : None, int, concurrent.futures.Executor or dask.distributed.Client
-        None works in this process; a number starts that many processes (a script must then start its work under
-        ``if __name__ == "__main__":``). Any other executor (threads, processes, loky, MPI, ``client.get_executor()``)
-        runs the tasks on its workers, and stays open: who made it ends it. A Dask client sends the tasks to its
-        cluster.
+        None works in this process. A number starts that many processes; a script must then start its work under
+        ``if __name__ == "__main__":``. Any other executor (threads, processes, loky, MPI, ``client.get_executor()``)
+        runs the tasks on its workers, and stays open afterwards. A Dask client sends the tasks to its cluster.
     store : path, optional
-        A directory of this machine. Every finished task is a file there, and a run that finds some goes on with the
-        others: more trials may be asked for than a store has, damaged tasks are run again, and several runs may fill
-        one store at once.
+        A directory of this machine. Every finished task is a file there, and a run computes only the tasks that are
+        missing. A later run may ask for more trials, damaged tasks are computed again, and several runs may fill one
+        store at once.
     memory : int, optional
-        Bytes that arrays may take on the device, for all processes of this machine together; in an executor that you
-        hand over, and on a cluster, for each task. The default is half of what is free where and when a task starts.
-        Batches adapt to it.
+        Bytes that arrays may take on the device, for all processes of this machine together, or for each task in an
+        executor of your own and on a cluster. The default is half of what is free where and when a task starts. Batches
+        adapt to it.
     scheduler : str, optional
         Address of a Dask scheduler, such as "tcp://host:8786", in place of `executor`.
     block : int, optional
         Trials per task, the unit of scheduling and of resuming. A store keeps the number it was created with.
     threads : int, optional
-        Threads of BLAS per task. The default is all cores divided among the processes that are started here, and one
-        in an executor that you hand over and on a cluster.
+        Threads of BLAS per task. The default divides all cores among the processes of this run, and is one in an
+        executor of your own and on a cluster.
 
     Raises
     ------
     ParameterError
         If an argument has the wrong type or is not positive.
     DeviceError
-        If this machine is to run the tasks and does not have the device.
+        If this machine runs the tasks and does not have the device.
     StoreError
         If `store` cannot be a directory of this machine.
 
     See Also
     --------
-    simulate, simulate_classification : experiments that take a run.
+    simulate, simulate_classification : experiments with an argument ``run``.
 
     Examples
     --------
@@ -112,7 +111,7 @@ class Run:
         if self.scheduler is not None and not (isinstance(self.scheduler, str) and self.scheduler):
             raise ParameterError(f"scheduler must be an address, got {self.scheduler!r}")
         if self.executor is not None and self.scheduler is not None:
-            raise ParameterError("give either executor= or scheduler=, not both: each says where the tasks go")
+            raise ParameterError("give either executor= or scheduler=, not both: each says where the tasks run")
         if isinstance(self.executor, int):
             positive_integer("executor", self.executor, 10**4)
         elif not (
@@ -134,23 +133,23 @@ class Run:
 
     @property
     def _is_here(self) -> bool:
-        """Whether tasks run in processes of our own, so that device and memory can be judged before the first one."""
+        """Whether tasks run in processes of this machine; device and memory are then checked before the first one."""
         return self._is_serial or isinstance(self.executor, int)
 
 
 def checked_run(run: Run | None) -> Run:
-    """The run that an experiment was given, or the plain one."""
+    """The run that was given, or the default one."""
     run = Run() if run is None else run
     of_kind("run", run, Run)
     return run
 
 
 class Engine(NamedTuple):
-    """How experiments of one kind are computed, by functions of modules, which other processes find by their names.
+    """How experiments of one kind are computed. The functions belong to modules, so that other processes find them.
 
-    `layout` lays out the result, `bytes_needed` is the least memory for a trial, `plan` turns a budget in bytes into
-    what is worked on at once, `run_trials` runs trials by such a plan. `threads_on_a_cpu` are the threads of BLAS that
-    suit this kind; None leaves the choice to the run.
+    `layout` lays out the result, `bytes_needed` gives the least memory for a trial, `plan` turns a budget in bytes into
+    batch sizes, and `run_trials` runs trials with such a plan. `threads_on_a_cpu` is the best number of threads of BLAS
+    for this kind; None leaves the choice to the run.
     """
 
     layout: Callable[[Any], xr.Dataset]
@@ -162,10 +161,10 @@ class Engine(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Job:
-    """What every task of a run shares; called with the trials of a task, it runs them.
+    """The work that all tasks of a run share; a call runs the trials of one task.
 
     `memory` is in bytes, for all processes of a machine together; None is half of what is free where and when a task
-    starts. `threads` are those of BLAS; None leaves them alone.
+    starts. `threads` is the number of threads of BLAS; None does not change it.
     """
 
     engine: Engine
@@ -175,11 +174,11 @@ class Job:
     threads: int | None = None
 
     def plan(self) -> Any:
-        """What is worked on at once on this machine; raises when the device is not there or a trial does not fit."""
+        """Batch sizes on this machine; raises if the device does not exist or a trial does not fit into memory."""
         budget = self.memory_here() // self.n_processes
         needed = self.engine.bytes_needed(self.experiment)
         if self.n_processes > 1:
-            needed += bytes_of_arrays(self.experiment)  # each process has its own
+            needed += bytes_of_arrays(self.experiment)  # each process has a copy
         if needed > budget:
             raise BudgetError(
                 f"one trial needs about {needed / 2**20:,.2f} MiB but a process may use {budget / 2**20:,.2f} MiB "
@@ -196,7 +195,7 @@ class Job:
             raise BudgetError(f"memory ran out during a trial; {_REMEDIES}") from error
 
     def memory_here(self) -> int:
-        """Bytes that all tasks of this machine may take; raises when the device is not there."""
+        """Bytes that all tasks of this machine may take; raises if the device does not exist."""
         device = self.experiment.device
         if (problem := device_problem(device)) is not None:
             raise DeviceError(problem)
@@ -208,11 +207,11 @@ def conduct(engine: Engine, experiment: Any, run: Run, *, progress: bool) -> xr.
     n_processes = run.executor if isinstance(run.executor, int) else 1
     threads = run.threads or (engine.threads_on_a_cpu if experiment.device == "cpu" else None)
     if threads is None and not run._is_serial:
-        from joblib import cpu_count  # takes a while
+        from joblib import cpu_count  # slow to import
 
         threads = max(1, cpu_count() // n_processes) if run._is_here else 1
     job = Job(engine, experiment, run.memory, n_processes, threads)
-    if run._is_here:  # counted once for all tasks, and judged before anything large is made or written
+    if run._is_here:  # measured once for all tasks, and checked before anything large is created or written
         job = replace(job, memory=job.memory_here())
         job.plan()
     layout = engine.layout(experiment)
@@ -227,7 +226,7 @@ def conduct(engine: Engine, experiment: Any, run: Run, *, progress: bool) -> xr.
     store = None
     kept = "nothing is kept; with Run(store=), or --store, finished tasks would be"
     if run.store is not None:
-        # The fingerprint of a single trial: a store may have fewer trials, or more, of which common ones are equal.
+        # The fingerprint does not depend on the number of trials, so that a store may have fewer or more of them.
         store = TaskStore(
             run.store,
             replace(experiment, n_trials=1).fingerprint(),
@@ -252,7 +251,7 @@ def conduct(engine: Engine, experiment: Any, run: Run, *, progress: bool) -> xr.
     def read(store: TaskStore) -> None:
         for trials, values in store.sound(list(left), arrays):
             if store.version != __version__ and len(left) == n_tasks:
-                # The first task is computed again: another version of the package may give other numbers.
+                # The first task is computed again: another version of the package may give other results.
                 again = dict(_performed(job, iter([trials]), layout, run))[trials]
                 if any(not np.array_equal(again[name], part) for name, part in values.items()):
                     raise StoreError(
@@ -271,7 +270,7 @@ def conduct(engine: Engine, experiment: Any, run: Run, *, progress: bool) -> xr.
     try:
         with bar, watch:
             while left:
-                # In random order, or runs that share a store would repeat each other's tasks.
+                # In random order, so that runs which share a store do not repeat each other's tasks.
                 tasks = random.sample(list(left), len(left))
                 missing = (trials for trials in tasks if store is None or not store.files(trials))
                 for trials, values in _performed(job, missing, layout, run):

@@ -1,4 +1,4 @@
-"""The public calls: describe an experiment, and get its learning curves."""
+"""The public functions: they describe an experiment, run it and return its learning curves."""
 
 from collections.abc import Iterable, Sequence
 
@@ -51,7 +51,7 @@ def simulate(
         Built from a `SubsetPlan`, or from a strategy of ``subridge.subsets``, which is drawn once or in every trial. A
         leading axis of ``readout_noise``, shape (n, 1) or (n, k), sweeps it at almost no cost and gives the result a
         dimension ``readout_noise``. Its aggregation is the mean or any other weighted sum of members. With
-        ``row_fractions`` (one per member) every member sees that share of the rows, drawn at every size of every trial.
+        ``row_fractions`` (one per member) every member sees that share of the rows, drawn anew at every size and trial.
     n_samples : array_like of int, shape (n,)
         P, the training-set sizes, strictly ascending.
     n_trials : int
@@ -69,28 +69,27 @@ def simulate(
     pairs : bool
         Also return ``pairs``, the terms E_rr′ of every risk.
     weights_from : {"theory", "left_out"}
-        Weights of other aggregations than the mean: fixed by theory, as `risk` has them, or fitted in every trial to
-        the leave-one-out errors of its members. The difference between the two risks is the cost of fitting weights.
+        Weights of aggregations other than the mean: fixed by theory, as in `risk`, or fitted in every trial to the
+        leave-one-out errors of its members. The difference between the two risks is the cost of fitting the weights.
     dtype : {"float64", "float32"}
-        float32 halves memory and is faster on a GPU. Its risks are off by about 1e-7/λ + 5e-7 relative for features of
-        unit variance (measured at M=200: 7e-4 at λ=1e-4, 5e-6 at 1e-2, 4e-7 at 1); at λ = 0 use float64.
+        float32 halves memory and is faster on a GPU. The relative error of its risks is about 1e-7/λ + 5e-7 for
+        features of unit variance (measured at M=200: 7e-4 at λ=1e-4, 5e-6 at 1e-2, 4e-7 at 1); at λ = 0 use float64.
     seed : int, tuple of int or None
-        None draws one; the attributes of the result record it.
-        Streams derive from it and from the coordinates of what is drawn, so that batches, executors, order and
-        interruptions cannot change the data.
+        None draws a seed; the attributes of the result record it. Random streams depend only on the seed and on what
+        is drawn, so that batches, executors, order and interruptions cannot change the data.
     run : Run, optional
         Device, executor, store, memory.
     progress : bool
-        Show a progress bar when at a terminal.
+        Show a progress bar at a terminal.
 
     Returns
     -------
     xarray.Dataset
-        With dimensions (trial, ridge, readout_noise, n_samples); ridge and readout_noise are there only when swept.
+        With dimensions (trial, ridge, readout_noise, n_samples); ridge and readout_noise only if they are swept.
 
         - ``risk``: E_g of eq. 5 (SingleErrorTerm), exact for the trained weights.
         - ``training_error``: mean squared residual on the training labels, with the readout noise of training.
-        - ``pairs``: E_rr′, if asked for. ``member_weights``: for weighted members.
+        - ``pairs``: E_rr′, if requested. ``member_weights``: if the members are weighted.
 
         Attributes hold the description and the package version.
 
@@ -161,7 +160,7 @@ def _curves(e: GaussianExperiment) -> xarray.Dataset:
             "subset_sizes": sizes,
             "row_fractions": [1] if (f := e.ensemble.row_fractions) is None else np.unique(np.diagonal(f)).tolist(),
             "subsets_drawn": drawn,
-            # w*ᵀΣ_s w*/M of the first teacher, the risk of predicting nothing: rounding is relative to it.
+            # w*ᵀΣ_s w*/M of the first teacher is the risk of predicting zero; rounding is relative to it.
             "signal_power": float(teacher @ e.finite_problem.signal_covariance.apply(teacher)) / e.n_features,
         },
     )
@@ -190,7 +189,7 @@ def simulate_classification(
 
     A member is ridge regression on one-hot labels, without an intercept and without centring, as in
     sec. E.2 (LinClassTrainingSection). It votes for its largest score. Readout noise of scale η is added to every
-    score in training, independently for every member, sample and class. It is added at test too.
+    score in training and at test, independently for every member, sample and class.
 
     Parameters
     ----------
@@ -206,27 +205,26 @@ def simulate_classification(
         One, or several with different numbers of members k. ``subsets`` is a strategy, drawn again in every trial;
         ``aggregation`` is "majority" (most votes; among classes with equally many the largest sum of all members'
         scores decides, then the lowest class) or "sum" (the largest sum of scores). Readout noise is the same for all
-        members; a leading axis, shape (n, 1), sweeps it, and all its values come from one set of solves, because
-        weights are linear in labels and noise.
+        members. A leading axis, shape (n, 1), sweeps it at little cost, because weights are linear in labels and noise.
     ridges : array_like, shape (n,), optional
         λ, a sweep that replaces ``ensemble.ridge``; 0 is the minimum-norm solution.
     n_samples : array_like of int, shape (n,)
         P, strictly ascending. Training sets of a trial are prefixes of one random order of X.
     n_trials : int
-        Each draws an order, subsets and noise.
+        Number of trials. Each draws an order, subsets and noise.
     test_draws : int
-        Draws of the readout noise at test, over which the result is averaged.
+        Number of draws of the readout noise at test, over which the result is averaged.
     dtype : {"float64", "float32"}
         float32 halves memory and is faster on a GPU; votes that are nearly tied may differ.
     seed : int, tuple of int or None
-        None draws one; the attributes of the result record it.
-        Order, subsets and noise derive from it, the trial and the member. They are common to all ridges, noises and
-        training-set sizes, and orders and noise also to all numbers of members. CPU and GPU draw different noise of
-        one law, and the same orders and subsets.
+        None draws a seed; the attributes of the result record it. Order, subsets and noise depend on the seed, the
+        trial and the member. They are the same for all ridges, noises and training-set sizes; orders and noise are also
+        the same for all numbers of members. CPU and GPU draw the same orders and subsets, but different noise of the
+        same distribution.
     run : Run, optional
         Device, executor, store, memory.
     progress : bool
-        Show a progress bar when at a terminal.
+        Show a progress bar at a terminal.
 
     Returns
     -------
@@ -297,8 +295,8 @@ def _errors(e: ClassificationExperiment) -> xarray.Dataset:
     )
 
 
-# Batches of small products gain nothing from threads, and the pools of NumPy and SciPy fight for the cores: measured
-# 9 s with one thread, 61 s with two. Several cores are used by processes, Run(executor=).
+# Batches of small products gain nothing from threads, and the thread pools of NumPy and SciPy compete for the cores:
+# measured 9 s with one thread, 61 s with two. Processes, Run(executor=), use several cores.
 CLASSIFICATION = Engine(
     _errors, memory.bytes_to_classify, memory.batches_to_classify, voting.run_trials, threads_on_a_cpu=1
 )

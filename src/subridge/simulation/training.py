@@ -25,7 +25,7 @@ def run_trials(e: GaussianExperiment, trials: list[int], batch_size: int) -> dic
     runs = [trials]
     if batch_size > 1 and "subsets" in e.redraw:  # a batch needs subsets of the same sizes
         runs = [list(group) for _, group in groupby(trials, lambda trial: tuple(e.plan_of(trial).subset_sizes))]
-    # Unless they are nested every size has its own streams, whatever the others are, and is a curve of one point.
+    # Nested sizes share one training set; other sizes have streams of their own, and each is a curve of one point.
     training_sets = {0: e.n_samples} if e.nested else {P: (P,) for P in e.n_samples}
     parts = []
     for batch in (part.tolist() for run in runs for part in np.array_split(run, -(-len(run) // batch_size))):
@@ -43,13 +43,13 @@ class Batch:
 
     features: Array  # ψ + σ, shape (B, P, M)
     labels: Array  # shape (B, P)
-    readout: Array | None  # standard normals behind the readout noise, shape (B, k, P); None when there is none
+    readout: Array | None  # standard normals of the readout noise, shape (B, k, P), or None
     teachers: Array  # w*/√M, the coefficients of the noise-free label, shape (B, M)
     plans: list[SubsetPlan]  # one for all trials, or one each
     trials: list[int]  # their numbers
 
     def measure(self, r: int) -> Array:
-        """What a member sees of the features, shape (B, P, N_r)."""
+        """The features of a member, shape (B, P, N_r)."""
         if len(self.plans) == 1:
             return self.plans[0].measure(r, self.features)
         seen = [plan.measure(r, self.features[b]) for b, plan in enumerate(self.plans)]
@@ -68,7 +68,6 @@ def draw_batch(e: GaussianExperiment, trials: list[int], n_rows: int, training_s
     Training sets that are prefixes of one another share the number `training_set`.
     """
     problem = e.finite_problem
-
     drawn = trials if "data" in e.redraw else [0] * len(trials)
 
     def normals(purpose: int, *shape: int) -> Array:
@@ -93,8 +92,8 @@ def draw_batch(e: GaussianExperiment, trials: list[int], n_rows: int, training_s
 def train_member(e: GaussianExperiment, batch: Batch, sizes: tuple[int, ...], r: int) -> Array:
     """ŵ_r/√N_r, the coefficients of a member on its own features, shape (B, n_ridges, n_sizes, n_noises, N_r).
 
-    Readout noise is linear: weights for the labels y - η ξ are those for y less η times those for ξ. When η is swept,
-    the member is trained on y and on ξ only, and every η costs a sum.
+    Weights are linear in the labels: those for y - η ξ are those for y minus η times those for ξ. If η is swept, the
+    member is trained only on y and on ξ, and every η costs one sum.
     """
     xp = namespace_of(batch.features)
     root = float(np.sqrt(batch.plans[0].subset_sizes[r]))
@@ -107,7 +106,7 @@ def train_member(e: GaussianExperiment, batch: Batch, sizes: tuple[int, ...], r:
     F = batch.measure(r) / root
     if e.ensemble.row_fractions is None:
         weights = train(F, targets, sizes) / root
-    else:  # every size has rows of its own, and is a curve of one point
+    else:  # every size has its own rows, and is a curve of one point
         points = []
         for P in sizes:
             seen = [(e.row_sets_of(trial, P) or [])[r] for trial in batch.trials]
@@ -126,12 +125,11 @@ def curves_of_batch(e: GaussianExperiment, batch: Batch, sizes: tuple[int, ...])
     ``risk`` and ``training_error`` have shape (B, n_ridges, n_noises, n_sizes), ``member_weights`` one more axis of
     length k, and ``pairs`` two.
     """
-    xp = namespace_of(batch.features)
     k = e.ensemble.n_members
     shape = (len(batch.labels), len(e.ridge_table), len(sizes), len(e.noise_table))
     member_weights = np.full((*shape, k), 1 / k)
-    aggregation = cast(LinearAggregation, e.ensemble.aggregation)  # the experiment has checked it
-    if e.is_weighted and e.weights_from == "theory":  # best for typical members, the same in every trial
+    aggregation = cast(LinearAggregation, e.ensemble.aggregation)  # checked by the experiment
+    if e.is_weighted and e.weights_from == "theory":  # the same in every trial
         typical = Ensemble(
             batch.plans[0], e.ridge_table[:, None, None, :], e.noise_table, "mean", e.ensemble.row_fractions
         )
@@ -142,8 +140,10 @@ def curves_of_batch(e: GaussianExperiment, batch: Batch, sizes: tuple[int, ...])
         for b in range(len(batch.labels)):
             member_weights[b] = _weights_of_trial(e, aggregation, batch, b, sizes)
     weights = like(member_weights, batch.features)
-    # The ensemble, and if pairs are asked for each of its members.
-    predictors = xp.zeros((*shape, 1 + k * e.pairs, e.n_features), dtype=weights.dtype, device=device_of(weights))
+    # The ensemble and, for the pairs, each of its members.
+    predictors = namespace_of(weights).zeros(
+        (*shape, 1 + k * e.pairs, e.n_features), dtype=weights.dtype, device=device_of(weights)
+    )
     for r in range(k):
         trained = train_member(e, batch, sizes, r)
         batch.add_lifted(r, weights[..., r, None] * trained, predictors[..., 0, :])
@@ -163,7 +163,7 @@ def curves_of_batch(e: GaussianExperiment, batch: Batch, sizes: tuple[int, ...])
 
 
 def _error_products(experiment: GaussianExperiment, batch: Batch, predictors: Array) -> FloatArray:
-    """E_rr′ of eq. 5 (SingleErrorTerm) without readout noise, for predictors (B, ..., q, M) of shape (B, ..., q, q)."""
+    """E_rr′ of eq. 5 (SingleErrorTerm) without readout noise, from predictors (B, ..., q, M), shape (B, ..., q, q)."""
     problem = experiment.finite_problem
     error = predictors - batch.teachers[:, None, None, None, None, :]
     products = error @ problem.signal_covariance.apply_rows(error).mT
@@ -195,7 +195,7 @@ def _weights_of_trial(
 ) -> FloatArray:
     """Weights from the leave-one-out errors of one trial, shape (n_ridges, n_sizes, n_noises, k).
 
-    Left-out samples do not show the readout noise that members have when they predict, so it is added.
+    Left-out errors do not contain the readout noise of new samples, so it is added.
     """
     plan = batch.plans[b if len(batch.plans) > 1 else 0]
     features = to_numpy(batch.features[b])

@@ -13,18 +13,19 @@ from subridge.ridge.curves import refined_curve, weights_along_curve
 from subridge.simulation.classification import TEST_NOISE, TRAINING_NOISE, ClassificationExperiment
 from subridge.simulation.memory import bytes_of_member
 
-# Longest member of a batch over its shortest: operations spent on zeros against batches fewer.
+# Members of a batch are padded up to this factor of the shortest one, and by this many features. More padding wastes
+# operations, and less makes more batches.
 _PADDED_BY, _PADDED_ANYWAY = 1.25, 16
 
 
-# A member of one of the trials that are worked on together: the trial, its place among them, r, and its features.
+# A member in a batch of trials: the trial, its place in the batch, r, and its features.
 _Member: TypeAlias = tuple[int, int, int, IntArray]
 
 
 def run_trials(e: ClassificationExperiment, trials: list[int], batches: tuple[int, int]) -> dict[str, FloatArray]:
     """``misclassification`` of trials, shape (trials, n_members, n_ridges, n_noises, n_sizes).
 
-    `batches` are what `batches_to_classify` gives.
+    `batches` is the result of `batches_to_classify`.
     """
     n_trials, member_bytes = batches
     example = empty_on((1,), e.device, e.dtype)
@@ -59,7 +60,7 @@ def _wrong_shares(
 def _grouped(
     e: ClassificationExperiment, ensemble: int, trials: IntArray, member_bytes: int
 ) -> Iterator[list[_Member]]:
-    """Members of all trials, those of like size together: padded by a quarter, or by a few features."""
+    """Groups of members of all trials with similar size, which fit into memory."""
     members = [
         (trial, place, r, columns)
         for place, trial in enumerate(trials.tolist())
@@ -100,7 +101,7 @@ def _vote(
     if e.has_noise:
         targets = xp.concat([targets, _normals(e, members, e.n_samples[-1], TRAINING_NOISE)], axis=1)
         fresh = [_normals(e, members, len(e.test_labels), TEST_NOISE, draw) for draw in range(e.test_draws)]
-    # A padded feature is zero, so that a positive ridge gives it no weight.
+    # Padded features are zero, so that a positive ridge gives them no weight.
     ridges = e.ridges[e.ridges > 0].tolist()
     trained = weights_along_curve(F, targets, e.n_samples, ridges, scale=e.feature_scale) if ridges else F
     ridgeless = refined_curve(F, targets, e.n_samples, sizes) if len(ridges) < len(e.ridges) else F
@@ -110,7 +111,7 @@ def _vote(
         flat = xp.reshape(weights, (G, n * n_rhs, N)) @ F_test.mT
         scores = xp.reshape(flat, (G, n, n_rhs, len(e.test_labels)))
         for draw, tally in enumerate(tallies[l]):
-            # Training on y - ηξ subtracts η times the scores of ξ; testing adds fresh noise.
+            # Training on y - ηξ subtracts η times the scores of ξ; the test adds fresh noise.
             noisy = fresh[draw][:, None, :, :] - scores[:, :, len(e.classes) :, :] if e.has_noise else None
             tally.add(places, scores[:, :, : len(e.classes), :], noisy)
 

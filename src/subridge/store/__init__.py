@@ -1,1 +1,1 @@
-"""Results on disk: one chunk per task, so that a killed run goes on where it stopped."""
+"""Finished tasks on disk, so that a killed run goes on where it stopped, and progress bars."""

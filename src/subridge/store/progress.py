@@ -1,15 +1,15 @@
-"""The progress bar of the package: how far work that is done in tasks has come."""
+"""Progress bars for work that is done in tasks."""
 
 from typing import Self
 
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
-_SECONDS = 2.0  # of work that is expected, above which a late bar is shown
+_SECONDS = 2.0  # of expected work, above which a late bar is shown
 
 
 class ProgressBar(Progress):
-    """A bar on the error stream, so that piped output stays clean; disabled when not at a terminal.
+    """A bar on the error stream, so that piped output stays clean. It is shown only at a terminal.
 
     >>> with ProgressBar("trials", 2, show=False) as bar:
     ...     bar.move(1)
@@ -30,7 +30,7 @@ class ProgressBar(Progress):
         self._only = self.add_task(description, total=total, completed=completed)
 
     def move(self, amount: float, description: str | None = None) -> None:
-        """Some work is done; other words may be shown before the bar."""
+        """Add an amount of finished work; `description` replaces the words before the bar."""
         self.update(self._only, advance=amount, description=description)
 
 
@@ -41,7 +41,7 @@ class LateBar(ProgressBar):
         return self
 
     def move(self, amount: float, description: str | None = None) -> None:
-        """Some work is done."""
+        """Add an amount of finished work."""
         super().move(amount, description)
         task = self.tasks[self._only]
         if (task.elapsed or 0.0) > _SECONDS * task.percentage / 100:

@@ -1,10 +1,10 @@
 """Finished work on disk: a task is a file, so that a run that was killed goes on where it stopped.
 
-A store is a directory. A task is a range of rows, the trials of an experiment. Its file is written under a temporary
-name and then renamed, so that a file is either whole or not there. Every file also holds the fingerprint of the work
-that it belongs to and its rows, so that a file that was copied from another task or experiment is noticed. Altered bits
-are noticed by the checksums of the zip archive, which are compared when its members are read in full. (``numpy.load``
-alone stops at the end of an array, and may not reach the checksum.)
+A store is a directory. A task is a range of rows, such as the trials of an experiment. Its file is written under a
+temporary name and then renamed, so that it is either complete or missing. Every file also holds its rows and the
+fingerprint of its work, which reveal a file that was copied from another task or experiment. The checksums of the zip
+archive reveal altered bits. They are compared only if a member is read in full; ``numpy.load`` alone stops at the end
+of an array, and may not reach the checksum.
 
 Several runs may fill one store. They do not wait for each other: each skips the files that have appeared, and two runs
 that repeat a task write the same numbers.
@@ -34,7 +34,7 @@ Arrays = dict[str, npt.NDArray[Any]]
 # "s3://bucket" is "s3:/bucket" once it was a path; a single letter is a drive of Windows.
 _ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:/")
 _HEAD = "store.npz"
-# What every file says of the store.
+# Entries of every file that describe the store.
 _ABOUT = {"fingerprint", "version", "block"}
 
 
@@ -58,7 +58,7 @@ def place_of(path: str | Path) -> Path:
 
 
 def is_store(path: str | Path) -> bool:
-    """Whether something is at the path already."""
+    """Whether the path is a file or a directory with contents."""
     place = place_of(path)
     with clear_errors(place):
         return place.exists() and (not place.is_dir() or any(place.iterdir()))
@@ -85,10 +85,10 @@ def clear_errors(path: Path) -> Iterator[None]:
 
 
 class TaskStore:
-    """The files of one piece of work, which its fingerprint names.
+    """The files of the work with a fingerprint.
 
-    A new store has `block` rows per task; an existing one keeps its own number. `another` says what a store with
-    another fingerprint holds.
+    A new store has `block` rows per task; an existing one keeps its own number. `another` describes, in a message, a
+    store with another fingerprint.
     """
 
     def __init__(self, path: str | Path, fingerprint: str, block: int, another: str) -> None:
@@ -105,7 +105,7 @@ class TaskStore:
                 )
             if all(file.name.startswith(".") for file in self.path.iterdir()):
                 self._write(_HEAD, {})
-            # Every file describes the store: a sound task will do where the head is damaged or was deleted.
+            # Every file describes the store, so that any intact file replaces a head that is damaged or missing.
             files = sorted(self.path.glob("*.npz"), key=lambda file: file.name != _HEAD)
             head = next((found for file in files if set(found := _read(file)) >= _ABOUT), None)
             if head is None:
@@ -157,25 +157,30 @@ class TaskStore:
                 scratch.unlink(missing_ok=True)
 
     def files(self, rows: range) -> list[Path]:
-        """Files that may hold the rows: that of a whole block, and that of a last block that is shorter."""
+        """Files that may hold the rows: the file of a whole block, and that of a shorter last block."""
         stops = dict.fromkeys((rows.start + self.block, rows.stop))
         files = (self.path / f"{rows.start}-{stop}.npz" for stop in stops)
         return [file for file in files if file.exists()]
 
 
+def arrays_of(archive: ZipFile) -> Arrays:
+    """All arrays of a NumPy archive. Each is read in full, so that its checksum is compared."""
+    return {
+        name.removesuffix(".npy"): np.load(BytesIO(archive.read(name)), allow_pickle=False)
+        for name in archive.namelist()
+    }
+
+
 def _read(file: Path) -> Arrays:
-    """All arrays of a file, after the checksum of each was compared; empty if it is damaged."""
+    """All arrays of a file, whose checksums are compared; empty if it is damaged."""
     try:
         contents = file.read_bytes()
     except FileNotFoundError:  # another run has removed a damaged file
         return {}
     try:
         with ZipFile(BytesIO(contents)) as archive:
-            return {
-                name.removesuffix(".npy"): np.load(BytesIO(archive.read(name)), allow_pickle=False)
-                for name in archive.namelist()
-            }
+            return arrays_of(archive)
     except MemoryError:
         raise
-    except Exception:  # whatever reading altered bytes can raise
+    except Exception:  # altered bytes can raise anything
         return {}

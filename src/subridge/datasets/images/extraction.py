@@ -1,4 +1,4 @@
-"""Pictures through a network into a store, batch by batch; a second run goes on where the first stopped."""
+"""Extraction of features from pictures into a store, batch by batch. A second run goes on where the first stopped."""
 
 import hashlib
 import json
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 _BATCH = 64
 _MOST_PIXELS = 10_000  # of a side
-# Whose versions a store records, where they are installed.
+# Packages whose versions a store records, if they are installed.
 _PACKAGES = (
     "torch",
     "pillow",
@@ -42,11 +42,11 @@ _SUFFIXES = {".jpg", ".jpeg", ".png", ".bmp", ".gif", ".webp", ".tif", ".tiff", 
 
 @dataclass(frozen=True, eq=False)
 class Pictures:
-    """Pictures that are opened one by one: `open` takes a position and raises `DataError` where one does not decode.
+    """Pictures that are opened one by one: `open` takes a position and raises `DataError` if a picture does not decode.
 
-    `identity` tells them from others: paths of files; or source, checksums and counts of a published collection.
-    `labels`, shape (n,), are positions in `class_names`; `is_test`, shape (n,), is the split they came with, all False
-    where none.
+    `identity` distinguishes them from others: paths of files, or source, checksums and counts of a published
+    collection. `labels`, shape (n,), are positions in `class_names`. `is_test`, shape (n,), is their own split, all
+    False if there is none.
     """
 
     identity: tuple[str, ...]
@@ -59,16 +59,15 @@ class Pictures:
 def read_folder(root: str | Path) -> Pictures:
     """Find the images below a folder; `DataError` when there is no folder, no class or no image.
 
-    Each subfolder is a class; or the folder has subfolders ``train`` and ``val`` (or ``test``) that do, as Imagenette
-    and Imagewoof unpack.
+    Each subfolder is a class; or the folder has subfolders ``train`` and ``val`` (or ``test``), each with one subfolder
+    per class, as in Imagenette and Imagewoof.
     """
     of_kind("images", root, str, Path)
     root = Path(root)
     if not os.path.isdir(root):  # no error for too long a name
         raise DataError(f"{root} is not a folder of images")
     tests = [root / name for name in ("val", "test", "validation") if (root / name).is_dir()]
-    is_split = tests and (root / "train").is_dir()
-    parts = {root / "train": False, tests[0]: True} if is_split else {root: False}
+    parts = {root / "train": False, tests[0]: True} if tests and (root / "train").is_dir() else {root: False}
     found = []
     for part, is_test in parts.items():
         for folder in sorted(filter(Path.is_dir, part.iterdir())):
@@ -96,7 +95,7 @@ def read_folder(root: str | Path) -> Pictures:
 
 @dataclass(frozen=True)
 class Extraction:
-    """How pictures become features; the fields are explained in `extract_folder`."""
+    """How pictures become features; `extract_folder` explains the fields."""
 
     network: str
     weights: str | None = None
@@ -105,17 +104,20 @@ class Extraction:
 
     @property
     def preprocessing(self) -> Preprocessing:
-        """That of the network, or at another size without a margin around the crop."""
+        """The preprocessing of the network; at another `size` there is no margin around the crop."""
         usual = network(self.network).preprocessing
         return usual if self.size is None else replace(usual, resize=self.size, crop=self.size)
 
     def describe(self) -> dict[str, Json]:
         """What the features depend on besides the pictures."""
-        weights = self.weights or network(self.network).weights
-        return {"network": self.network, "preprocessing": asdict(self.preprocessing), "weights": weights}
+        return {
+            "network": self.network,
+            "preprocessing": asdict(self.preprocessing),
+            "weights": self.weights or network(self.network).weights,
+        }
 
     def fingerprint(self, identity: Sequence[str]) -> str:
-        """Identity of the features of these pictures, as version 0.2.0 wrote it into stores that are still used."""
+        """Identity of the features of these pictures. Stores of version 0.2.0 have the same, and can still be read."""
         pictures = "".join(f"str:{each!r}" for each in identity)
         settings = json.dumps(self.describe(), sort_keys=True)
         return hashlib.sha256(f"(2({len(identity)}{pictures})str:{settings!r})".encode()).hexdigest()[:16]
@@ -140,20 +142,20 @@ def extract_folder(
     out : path
         The store, a zarr directory.
     name : str
-        Of the network: see ``subridge.datasets.images.networks.NETWORKS``.
+        Name of the network: see ``subridge.datasets.images.networks.NETWORKS``.
     weights : path, optional
-        File of weights, where no package carries them.
+        File of weights, if no package contains them.
     size : int, optional
-        Pixels of the square the network sees, in place of its own preprocessing.
+        Pixels per side of the square that the network sees, instead of its own preprocessing.
     device : str
-        Of PyTorch: "cpu", "cuda".
+        Device of PyTorch: "cpu", "cuda".
     skip_unreadable : bool
         Leave out images that do not decode instead of stopping at the first.
 
     Returns
     -------
     list of str
-        Images left out.
+        Images that were left out.
 
     Raises
     ------
@@ -176,7 +178,7 @@ def extract_folder(
     --------
     >>> left_out = extract_folder("photos", "photos.zarr", device="cuda")  # doctest: +SKIP
 
-    What is no folder of images is refused before anything is loaded or written:
+    A path that is not a folder of images is refused before anything is loaded or written:
 
     >>> extract_folder("no such folder", "photos.zarr")
     Traceback (most recent call last):

@@ -1,9 +1,9 @@
 """The store of extracted features: ``features`` (image, feature), ``usable``, ``labels`` and ``is_test`` (image,).
 
-A store is a zarr group that is written once, whole. Checksums of chunks alone would not tell a chunk that was deleted,
-which reads as NaN, or one that was copied from another place. Every batch of images therefore has a digest in ``done``,
-and so do the attributes, the layouts of the arrays and the labels. While an extraction runs, its batches are in a
-`TaskStore` beside the place of the store.
+A store is a zarr group that is written once, as a whole. Checksums of chunks alone would not reveal a chunk that was
+deleted, which reads as NaN, or a chunk that was copied from another place. Every batch of images therefore has a digest
+in ``done``. The attributes hold digests of themselves, of the layouts of the arrays and of the labels. While an
+extraction runs, its batches are in a `TaskStore` beside the store.
 """
 
 import hashlib
@@ -28,7 +28,7 @@ _ARRAYS = ("features", "usable", "done", "labels", "is_test")
 
 
 class StoredFeatures(NamedTuple):
-    """What a store holds, without the images that could not be read; labels are places in class_names."""
+    """The contents of a store without the images that could not be read; labels are positions in `class_names`."""
 
     features: FloatArray
     labels: IntArray
@@ -39,12 +39,12 @@ class StoredFeatures(NamedTuple):
 
 
 def unfinished(path: Path) -> Path:
-    """Where the batches are while an extraction runs."""
+    """The directory of the batches while an extraction runs."""
     return path.with_name(f"{path.name}.unfinished")
 
 
 def read_features(path: str | Path) -> StoredFeatures:
-    """Read a store; `StoreError` when it is no such store, damaged, or not finished."""
+    """Read a store; `StoreError` if it is missing, not a store of features, damaged, or not finished."""
     place = place_of(path)
     zarr = _zarr()
     if not is_store(place) and os.path.exists(unfinished(place)):  # no error for too long a name
@@ -52,7 +52,7 @@ def read_features(path: str | Path) -> StoredFeatures:
     try:
         group = zarr.open_group(place, mode="r", use_consolidated=False)
         attributes = dict(group.attrs)
-    except Exception as error:  # whatever reading another folder, or altered text, can raise
+    except Exception as error:  # another folder or altered text can raise anything
         raise StoreError(f"{path} is not a store of features, or damaged; check the path") from error
     schema = attributes.get("schema")
     version = attributes.get("schema_version")
@@ -65,7 +65,7 @@ def read_features(path: str | Path) -> StoredFeatures:
         arrays = {name: group[name][:] for name in _ARRAYS}
         is_sound = attributes == _sealed(attributes, group, arrays)
         is_sound &= arrays["done"].tolist() == _digests_of_batches(arrays, attributes)
-    except Exception:  # whatever decoding altered bytes can raise
+    except Exception:  # altered bytes can raise anything
         is_sound = False
     if not is_sound:
         raise StoreError(f"store {path} is damaged or not finished; remove it, and extract the features again")
@@ -82,7 +82,7 @@ def read_features(path: str | Path) -> StoredFeatures:
 
 
 def write_features(path: Path, arrays: Arrays, attributes: dict[str, Json], block: int) -> None:
-    """Write a store beside its place and move it there, with a digest for every `block` images.
+    """Write a store under a temporary name and rename it. It has a digest for every `block` images.
 
     ``attributes["fingerprint"]`` is the identity of the extraction, ``attributes["class_names"]`` names the labels.
     """
@@ -127,7 +127,7 @@ def _zarr() -> Any:
 
 
 def _sealed(attributes: Mapping[str, Json], group: Any, arrays: Arrays) -> dict[str, Json]:
-    """Attributes with digests of themselves, of the layouts of all arrays, and of what is known before any batch."""
+    """Attributes with digests of themselves, and of the layouts of all arrays, the labels and the split."""
     layouts: Json = {name: repr(group[name].metadata.to_dict()) for name in group.array_keys()}
     known = _digest(arrays, ("is_test", "labels"), slice(None))
     contents = _digest_of_text({"layouts": layouts, "values": str(known)})
@@ -145,7 +145,7 @@ def _digests_of_batches(arrays: Arrays, attributes: Mapping[str, Any]) -> list[i
 
 
 def _digest(arrays: Arrays, names: Iterable[str], rows: slice, *context: str | int) -> int:
-    """64 bits of names, types, shapes and contents of rows of arrays, and of what they belong to; never 0."""
+    """Digest of 64 bits of the context, and of names, types, shapes and contents of rows of arrays; never 0."""
     digest = hashlib.blake2b(repr(context).encode(), digest_size=8)
     for name in names:
         part = arrays[name][rows]

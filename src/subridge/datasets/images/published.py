@@ -32,8 +32,8 @@ Pixels: TypeAlias = npt.NDArray[np.uint8]
 class Collection:
     """Published images and the network that sees them.
 
-    `source` says where they come from, and their licence. `read` goes from a folder and "train" or "test" to images and
-    labels. `counts` are of all training and all test images, `digests` the SHA-256 of their pixels.
+    `source` says where they come from, and their licence. `read` takes a folder and "train" or "test", and returns
+    images and labels. `counts` are the numbers of all training and test images, `digests` the SHA-256 of their pixels.
     """
 
     source: str
@@ -44,7 +44,7 @@ class Collection:
     digests: tuple[str, str]
 
     def identity(self, n_train: int | None, n_test: int | None) -> tuple[str, ...]:
-        """What tells the first so many images from any others; None means all."""
+        """Identity of the first `n_train` training and `n_test` test images; None means all."""
         n_all, n_all_test = self.counts
         return (
             self.source,
@@ -54,7 +54,7 @@ class Collection:
         )
 
     def pictures(self, folder: Path, n_train: int | None, n_test: int | None) -> Pictures:
-        """The first so many images in a folder, None takes all; `DataError` where absent or not those published."""
+        """The first images in a folder, or all for None; `DataError` if they are missing or not those published."""
         (train, train_labels), (test, test_labels) = (self.read(folder, part) for part in get_args(Part))
         for part, pixels, digest in zip(get_args(Part), (train, test), self.digests, strict=True):
             found = hashlib.sha256(pixels.tobytes()).hexdigest()
@@ -100,7 +100,7 @@ def read_fashion_mnist(folder: Path, part: Part) -> tuple[Pixels, IntArray]:
 
 
 def _read_bytes(path: Path, head: int) -> Pixels:
-    """A file, plain or compressed, after so many bytes."""
+    """The contents of a plain or compressed file, after `head` bytes."""
     contents = path.read_bytes()
     return np.frombuffer(gzip.decompress(contents) if path.suffix == ".gz" else contents, np.uint8, offset=head)
 
@@ -140,12 +140,12 @@ def cached_store(name: str) -> Path:
 def build_set(name: str, folder: Path, n_train: int | None = None, n_test: int | None = None) -> Path:
     """Extract one of `COLLECTIONS` from a folder with its published files; return the store in the cache.
 
-    `n_train` and `n_test` take the first so many images, by default all.
+    `n_train` and `n_test` are the numbers of images to take, by default all.
     """
     collection = COLLECTIONS[name]
     target = cached_store(name)
     pictures = collection.pictures(folder, n_train, n_test)
-    # The name tells apart what interrupted builds of other images left.
+    # The name differs from those of interrupted builds of other images.
     scratch = target.with_name(f".{name}.{collection.extraction.fingerprint(pictures.identity)}.zarr")
     extract(pictures, scratch, collection.extraction)
     shutil.rmtree(target, ignore_errors=True)
@@ -153,7 +153,7 @@ def build_set(name: str, folder: Path, n_train: int | None = None, n_test: int |
 
 
 def finished_set(name: str, n_train: int | None = None, n_test: int | None = None) -> Path | None:
-    """The store in the cache, where it is whole, made as it would be made now, and has that many images."""
+    """The store in the cache; None unless it is complete, has these numbers of images and was made in the same way."""
     collection = COLLECTIONS[name]
     try:
         found = read_cached(name)
@@ -164,7 +164,7 @@ def finished_set(name: str, n_train: int | None = None, n_test: int | None = Non
 
 
 def read_cached(name: str) -> StoredFeatures:
-    """What the cache holds of a set; `DataError` when it is absent or damaged."""
+    """The features of a set in the cache; `DataError` if they are missing or damaged."""
     path = cached_store(name)
     if not path.exists():
         raise DataError(

@@ -15,13 +15,13 @@ from subridge.model.checks import non_negative, of_kind, one_number, positive_in
 from subridge.model.errors import DataError
 from subridge.store.tasks import is_store
 
-# Share of the images that is held out if the folder has no split of its own.
+# Share of the images that are held out if the folder has no split of its own.
 _TEST_SHARE = 0.3
 
 
 @dataclass(frozen=True, eq=False)
 class FeatureSet:
-    """What `simulate_classification` needs; unpacks as ``X, y, X_test, y_test``.
+    """Data for `simulate_classification`; unpacks as ``X, y, X_test, y_test``.
 
     Attributes
     ----------
@@ -30,11 +30,11 @@ class FeatureSet:
     y, y_test : ndarray of int, shapes (n,) and (n_test,)
         Positions in ``class_names``.
     class_names : tuple of str
-        What the classes are called.
+        Names of the classes.
     name : str
-        Of the set, for titles.
+        Name of the set, for titles.
     attributes : dict
-        Network, preprocessing, versions, licences: whatever tells how the features were made.
+        How the features were made: network, preprocessing, versions, licences.
 
     Raises
     ------
@@ -81,13 +81,13 @@ class FeatureSet:
     def without_constant_features(self, least_spread: float = 0.05) -> "FeatureSet":
         """Drop features whose standard deviation in training is below a share of the median one.
 
-        A feature that hardly varies is zero in most training sets; it adds nothing to learn from and a singular Gram
-        matrix.
+        A feature that hardly varies is zero in most training sets. It carries no information and makes the Gram matrix
+        singular.
 
         Parameters
         ----------
         least_spread : float
-            That share.
+            The share.
 
         Returns
         -------
@@ -113,7 +113,7 @@ class FeatureSet:
         return replace(self._with_columns(np.flatnonzero(kept)), attributes=attributes)
 
     def with_features(self, count: int | None) -> "FeatureSet":
-        """Keep so many features, spread evenly over the list.
+        """Keep `count` features, spread evenly over the list.
 
         Parameters
         ----------
@@ -128,15 +128,15 @@ class FeatureSet:
         Raises
         ------
         ParameterError
-            If `count` is no positive integer.
+            If `count` is not a positive integer.
         """
         if count is None or positive_integer("count", count) >= self.n_features:
             return self
         return self._with_columns(np.linspace(0, self.n_features - 1, int(count)).astype(int))
 
     def _with_columns(self, kept: IntArray) -> "FeatureSet":
-        # np.take keeps rows together in memory, unlike indexing: what gathers and hashes rows later would copy a large
-        # set every time.
+        # Unlike indexing, np.take keeps rows contiguous; otherwise later code that gathers and hashes rows would copy a
+        # large set every time.
         return replace(self, X=np.take(self.X, kept, axis=1), X_test=np.take(self.X_test, kept, axis=1))
 
     def with_sizes(self, n_train: int | None, n_test: int | None) -> "FeatureSet":
@@ -155,7 +155,7 @@ class FeatureSet:
         Raises
         ------
         ParameterError
-            If a number is no positive integer.
+            If a number is not a positive integer.
         """
         if n_train is not None:
             n_train = positive_integer("n_train", n_train)
@@ -178,12 +178,12 @@ def load_set(name: str | Path) -> FeatureSet:
     Returns
     -------
     FeatureSet
-        Without features that hardly vary.
+        A set without features that hardly vary.
 
     Raises
     ------
     ParameterError
-        If `name` is no text or path.
+        If `name` is neither text nor a path.
     StoreError
         If the path cannot be read.
     DataError
@@ -220,12 +220,12 @@ def load_store(path: str | Path, *, seed: int = 0) -> FeatureSet:
     path : path
         The store, a zarr directory.
     seed : int
-        Holds out three of ten images at random where the folder had no test images.
+        Seed of the random split, which holds out three of ten images, if the folder had no test images.
 
     Returns
     -------
     FeatureSet
-        With all features, also those that hardly vary.
+        A set with all features, also those that hardly vary.
 
     Raises
     ------
@@ -271,7 +271,7 @@ def load_fashion_features() -> FeatureSet:
     Returns
     -------
     FeatureSet
-        With about a thousand features.
+        A set with about a thousand features.
 
     See Also
     --------
@@ -289,11 +289,11 @@ def load_fashion_features() -> FeatureSet:
 
 
 def read_quantised(file: Path | IO[bytes], name: str) -> FeatureSet:
-    """Read a set of which every entry is a byte, as ``tools/make_fashion_features.py`` writes it."""
+    """Read a set with one byte per entry, as ``tools/make_fashion_features.py`` writes it."""
     with np.load(file) as table:
         scale = table["scale"]
         offset = table["offset"]
-        # Bytes are stored by column, which compresses better; rows are what is gathered and hashed later.
+        # The file is in column order, which compresses better; later code gathers and hashes rows.
         return FeatureSet(
             X=table["train"].astype(np.float64, order="C") * scale + offset,
             y=table["train_labels"].astype(np.int64),

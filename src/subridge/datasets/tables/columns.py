@@ -18,7 +18,7 @@ _MOST_CATEGORIES = 100  # of one column; more are names or numbers, not categori
 
 
 def open_frame(native: IntoDataFrame) -> pd.DataFrame:
-    """A frame of any library as one of pandas, with rows numbered from 0 and columns named by text."""
+    """A frame of any library as one of pandas, with rows numbered from 0 and names of columns as text."""
     if isinstance(native, pd.DataFrame):
         frame = native.set_axis([str(name) for name in native.columns], axis=1).reset_index(drop=True)
         repeated = frame.columns[frame.columns.duplicated()].unique()
@@ -27,13 +27,13 @@ def open_frame(native: IntoDataFrame) -> pd.DataFrame:
         columns = nw.from_native(native, eager_only=True).iter_columns()
         as_floats = (column.cast(nw.Float64) if column.dtype.is_numeric() else column for column in columns)
         frame = pd.DataFrame({column.name: column.to_numpy() for column in as_floats})
-    # Objects that are all numbers, booleans or text get the type of their values.
+    # Columns of objects that are all numbers, all booleans or all text get that type.
     objects = frame.loc[:, frame.dtypes == np.dtype(object)]
     return frame if objects.empty else frame.assign(**objects.convert_dtypes())
 
 
 def known_name(name: str | int, names: Sequence[str], argument: str) -> str:
-    """A name that is in a list, or an error with the names that come close."""
+    """The name of a column as text; `DataError` with the closest name if there is no such column."""
     if str(name) in names:
         return str(name)
     close = get_close_matches(str(name), names, n=1)
@@ -61,15 +61,15 @@ def frame_of_array(X: Any, names: Iterable[str] | None = None) -> pd.DataFrame:
 
 
 def read_features(frame: pd.DataFrame, categories: Categories, dates: Dates, notes: list[str]) -> pd.DataFrame:
-    """Columns as float64 with NaN where missing; what was encoded is noted.
+    """Columns as float64, with NaN where a value is missing, and notes on what was encoded.
 
-    Columns that hold no numbers are encoded as asked, or refused with a remedy. The attributes of the frame say from
-    which column of text each column of 0 and 1 was made.
+    Columns that hold no numbers are encoded as `categories` and `dates` say, or refused with a remedy. The attributes
+    of the result map each column of 0 and 1 to its column of text.
     """
     if (frame.dtypes == np.float64).all():
         return frame
     odd = [name for name, dtype in frame.dtypes.items() if dtype.kind not in "biuf"]
-    held = frame[odd].dropna(axis=1, how="all")  # what has no value at all is missing, not odd
+    held = frame[odd].dropna(axis=1, how="all")  # columns without any value count as missing
     times = [name for name, dtype in held.dtypes.items() if dtype.kind == "M"]
     texts = [name for name in held if name not in times]
     refused = {name: _what_it_holds(held[name]) for name in held if (dates if name in times else categories) == "error"}

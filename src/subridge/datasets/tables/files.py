@@ -5,7 +5,6 @@ import re
 import warnings
 from collections.abc import Sequence
 from contextlib import suppress
-from io import BytesIO
 from pathlib import Path
 from typing import Any, TypeAlias
 from zipfile import ZipFile
@@ -19,6 +18,7 @@ from subridge.datasets.images.features import SCHEMA, read_features
 from subridge.datasets.tables.columns import frame_of_array
 from subridge.model.checks import refuse_beyond_memory
 from subridge.model.errors import DataError, SubridgeError, counted, listed, require
+from subridge.store.tasks import arrays_of
 
 ColumnName: TypeAlias = str | int  # column names of pandas may be numbers
 TargetName: TypeAlias = ColumnName | Sequence[ColumnName]
@@ -32,7 +32,7 @@ _REMEDIES = {
     ".parquet": "check the file",
     ".zarr": "check the path",
 }
-_PER_BYTE = 4  # bytes of memory that a byte of text takes while it is read, measured for numbers of seven characters
+_PER_BYTE = 4  # bytes of memory per byte of text while it is read, measured for numbers of seven characters
 _FEWER = "keep only the rows and columns that you need"
 # Cells of a text file that stand for a missing value.
 _MISSING_TEXT = ("", "NA", "N/A", "n/a", "#N/A", "NaN", "nan", "-nan", "NULL", "null", "<NA>")
@@ -45,10 +45,10 @@ _DATE_FORMATS = ("ISO8601", "%Y/%m/%d", "%d/%m/%Y", "%d.%m.%Y", "%d-%m-%Y")
 def read_file(
     path: Path, wanted: Sequence[ColumnName], groups: ColumnName | None, options: TextOptions, notes: list[str]
 ) -> tuple[pd.DataFrame, Array | None, Array | None]:
-    """A file or a zarr directory, by the ending of its name: a frame, the target and labels of groups.
+    """Read a file or a zarr directory, by its suffix: a frame, the target and labels of groups.
 
-    Text and parquet have target and groups among the columns of the frame. NumPy archives, zarr groups and feature
-    stores have them in other arrays.
+    Text and parquet have target and groups among the columns of the frame; the other results are then None. NumPy
+    archives, zarr groups and feature stores have them in other arrays.
     """
     path = path.expanduser()
     suffix = Path(path.name.lower().removesuffix(".gz")).suffix
@@ -75,7 +75,7 @@ def read_file(
     except ImportError as error:
         library, extra = _EXTRAS[suffix]
         raise DataError(f"{path} needs {library} to be read; pip install 'subridge[{extra}]'") from error
-    except Exception as error:  # what is raised depends on the format, and on which byte is damaged
+    except Exception as error:  # the kind depends on the format, and on which byte is damaged
         reason = str(error).strip().partition("\n")[0]
         as_text = "check the file, its separator and its encoding, for example encoding='latin-1'"
         raise DataError(f"{path} cannot be read ({reason}); {_REMEDIES.get(suffix, as_text)}") from error
@@ -107,12 +107,12 @@ def _names_rows(frame: pd.DataFrame, name: str) -> bool:
 def _read_text(
     path: Path, suffix: str, options: TextOptions, asked: Sequence[ColumnName | None], notes: list[str]
 ) -> pd.DataFrame:
-    """A table of text, plain or compressed; columns that are asked for by name must have a name of their own."""
+    """A table of text, plain or compressed. The names of columns in `asked` must be unique."""
     separator = options["sep"] or ("\t" if suffix == ".tsv" else ";" if options["decimal"] == "," else ",")
     missing = [*_MISSING_TEXT, *options["na_values"]]
     options = options | {"sep": separator, "keep_default_na": False, "low_memory": False, "na_values": []}
     if options["encoding"].lower() in ("utf-8", "utf8"):
-        options["encoding"] = "utf-8-sig"  # spreadsheets write a byte-order mark, which is not part of the first name
+        options["encoding"] = "utf-8-sig"  # spreadsheets write a byte-order mark before the first name
     n_bytes = path.stat().st_size
     if path.name.lower().endswith(".gz"):
         with gzip.open(path) as file:  # counting stops where the text no longer fits into memory
@@ -138,7 +138,7 @@ def _read_text(
 
 
 def _parsed(text: "pd.Series[str]") -> "pd.Series[Any]":
-    """Text that is all numbers, such as integers beyond 64 bits, or all dates, as numbers or dates."""
+    """Text as numbers (also integers beyond 64 bits) or dates, if all of it is; otherwise as it is."""
     numbers = pd.to_numeric(text, errors="coerce").astype("Float64")
     if numbers.count() == text.count():
         return numbers
@@ -152,11 +152,7 @@ def _parsed(text: "pd.Series[str]") -> "pd.Series[Any]":
 def _read_npz(path: Path) -> dict[str, Array]:
     with ZipFile(path) as archive:
         refuse_beyond_memory(str(path), 2 * sum(each.file_size for each in archive.infolist()), _FEWER)
-        # Reading a member compares its checksum; numpy.load alone does not notice every flipped bit.
-        return {
-            name.removesuffix(".npy"): np.load(BytesIO(archive.read(name)), allow_pickle=False)
-            for name in archive.namelist()
-        }
+        return arrays_of(archive)
 
 
 def _read_zarr(path: Path, y: str, by: str, notes: list[str]) -> dict[str, Array]:

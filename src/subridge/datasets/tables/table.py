@@ -1,4 +1,4 @@
-"""A user's own table as features and targets, with a note on everything that was done to it."""
+"""A table as features and targets, with a note on everything that was done to it."""
 
 from codecs import lookup
 from collections.abc import Iterable, Sequence
@@ -31,19 +31,19 @@ class Table:
     Attributes
     ----------
     X : ndarray, shape (n, M)
-        float64 by rows; finite, no column constant. The caller's own array if nothing had to be changed.
+        float64 in row order, finite, without constant columns. The caller's own array if nothing had to be changed.
     targets : ndarray, shape (C, n)
-        The target, or one row per target; for classes one row each, 1 for its members and 0 for the others.
+        One row per target, or one row per class with 1 for its samples and 0 for the others.
     feature_names : tuple of str
-        Of the columns of X.
+        Names of the columns of X.
     class_names : tuple of str or None
-        In the order of ``targets``; None for regression.
+        Names of the classes, in the order of ``targets``; None for regression.
     notes : tuple of str
-        One sentence per treatment.
+        What was done to the table, in one note for each step.
     groups : ndarray of int or None
-        The number of every row's group, shape (n,), where a column of groups was named.
+        The number of the group of every row, shape (n,), if a column of groups was named.
     scales : ndarray, shape (M,), or None
-        What the columns of X were divided by, where they were standardised.
+        What the columns of X were divided by, if they were standardised.
 
     See Also
     --------
@@ -104,8 +104,8 @@ def read_table(
 ) -> Table:
     """Read a table and make it fit for use.
 
-    Constant columns are dropped, because nothing of them remains after centring. Repeated columns are kept, because
-    ridge regression shares the weight among them. The notes of the result say what was done.
+    Constant columns are dropped, because they are zero after centring. Repeated columns are kept, because ridge
+    regression shares the weight among them. The notes of the result say what was done.
 
     Parameters
     ----------
@@ -116,28 +116,28 @@ def read_table(
         arrays ``X`` and ``y``, or a store of `subridge features`, of which the training images are taken.
     target : str or sequence of str, optional
         The column to predict, required for frames and their files; several columns of numbers for several regressions.
-        In .npz and .zarr the array to take in place of ``y``.
+        In .npz and .zarr the name of the array with the target, if it is not ``y``.
     drop : iterable of str
         Columns to leave out. Features without names are called x0, x1, and so on.
     missing : {"error", "drop", "mean"}
         What to do about missing features: refuse, drop their rows, or fill in the mean of the column.
     task : {"auto", "classification", "regression"}
-        "auto" takes strings, categories and booleans for classes and numbers for numbers.
+        "auto" treats strings, categories and booleans as classes, and numbers as numbers.
     standardise : bool
         Divide every feature by its standard deviation.
     unlabelled : {"error", "drop"}
-        Rows without target: refuse, or drop; ``missing="drop"`` drops them too.
+        Rows without a target: refuse, or drop. ``missing="drop"`` drops them too.
     categories : {"error", "one-hot"}
         Columns of text or categories: refuse, or make a column of 0 and 1 for every value.
     dates : {"error", "days"}
         Columns of dates: refuse, or count the days since the first.
     separator, decimal, encoding : str
-        Form of a file of text: what stands between cells (default by its ending), the decimal sign ("." or ","), and
-        its encoding.
+        Format of a text file: the separator of cells (by default chosen by the suffix), the decimal sign ("." or ","),
+        and the encoding.
     missing_values : iterable of str
-        What else stands for a missing value in a file of text, for example "?".
+        Further text that stands for a missing value in a text file, for example "?".
     groups : str, optional
-        The column that says to which group a row belongs, such as a subject; it is not a feature. In .npz and .zarr an
+        The column with the group of every row, such as a subject; it is not a feature. In .npz and .zarr the name of an
         array.
 
     Returns
@@ -150,7 +150,7 @@ def read_table(
     DataError
         If the data cannot be used as they are; the message says what to do.
     ParameterError
-        If an option has a value that does not exist.
+        If an option has no such value.
 
     Examples
     --------
@@ -207,7 +207,7 @@ def read_table(
         f"groups must name the group of every row, but {str(groups)!r} lacks {lacking} of {len(features)}; fill it in",
     )
     X = np.ascontiguousarray(features.to_numpy())
-    with suppress(ValueError):  # pandas hands out views that cannot be written; a caller's array may be so itself
+    with suppress(ValueError):  # views of pandas are read-only, and a caller's array may be
         X.setflags(write=True)
     scales: FloatArray | None = None
     if truth("standardise", standardise):
@@ -258,7 +258,7 @@ def _read(
         y = frame[targets]
     others = [known_name(name, frame.columns, "drop") for name in drop]
     if drop:
-        notes.append(f"left out {counted(len(drop), 'column')} as asked: {listed(drop)}")
+        notes.append(f"left out {counted(len(drop), 'column')} as requested: {listed(drop)}")
     if groups is not None and labels is None:
         others.append(known_name(groups, frame.columns, "groups"))
         labels = frame[others[-1]]
@@ -307,13 +307,13 @@ def _treated(
     if len(features) < n:
         notes.append(f"dropped {n - len(features):,} of {counted(n, 'row')} with missing values")
     if missing == "mean" and len(gaps):
-        # A mean can round past the values it is taken of, and a constant column would not be constant any more.
+        # Rounding may move a mean beyond its values, so that a constant column would not stay constant.
         features = features.fillna(features.mean().clip(features.min(), features.max()))
         notes.append(
             f"filled {counted(gaps.sum(), 'missing cell')} in {counted(len(gaps), 'column')} with column means, "
-            f"which a forecast takes for data: {listed(gaps.index)}"
+            f"which a forecast treats as data: {listed(gaps.index)}"
         )
-    # VarianceThreshold of scikit-learn takes small numbers for constant, because their squares vanish.
+    # Not VarianceThreshold of scikit-learn: it treats tiny numbers as constant, because their squares underflow.
     if len(constant := features.columns[features.min() == features.max()]):
         notes.append(f"dropped {counted(len(constant), 'constant column')}: {listed(constant)}")
         features = features.drop(columns=constant)

@@ -1,4 +1,4 @@
-"""Targets: what a user gives as y, read as numbers or labels, and laid out as rows of numbers."""
+"""Targets: y as numbers or labels, and as rows of numbers."""
 
 from typing import Any, Literal, TypeAlias
 
@@ -17,8 +17,8 @@ TargetLike: TypeAlias = ArrayLike | IntoSeries | IntoDataFrame
 Target: TypeAlias = FloatArray | npt.NDArray[np.object_]
 Task: TypeAlias = Literal["auto", "classification", "regression"]
 
-LEAST_ROWS = 20  # fewer rows say next to nothing about a covariance or a residual
-_FEW_VALUES = 10  # so few different whole numbers may be codes of classes
+LEAST_ROWS = 20  # fewer rows cannot estimate a covariance or a residual
+_FEW_VALUES = 10  # whole numbers with at most so many values may be codes of classes
 
 
 def read_target(values: TargetLike | None) -> Target:
@@ -78,8 +78,7 @@ def target_rows(target: Target, task: Task, notes: list[str]) -> tuple[FloatArra
     """Lay out a target without missing values, as `read_target` gives it: rows of shape (C, n), and names of classes.
 
     There is a row for each target, or one for each class with 1 for its members; class names are sorted. The task
-    "auto" takes labels for classes and numbers for numbers. A note says so where the numbers look like codes of
-    classes.
+    "auto" treats labels as classes and numbers as numbers. A note says so if the numbers look like codes of classes.
 
     >>> target_rows(np.array([0.5, 1.5]), "auto", [])
     (array([[0.5, 1.5]]), None)

@@ -2,7 +2,7 @@
 
 class App {
   constructor(presets) {
-    this.presets = Object.assign(Object.create(null), presets); // an address may name what every object has
+    this.presets = Object.assign(Object.create(null), presets); // an address may hold a name that every object has, such as "constructor"
     this.state = stateFromAddress(location.hash, presets);
     this.controls = [...document.querySelectorAll("[data-setting]")];
     this.controls.forEach((control) => this.wire(control));
@@ -79,7 +79,7 @@ class App {
     });
   }
 
-  /** Set what a step of the tour tells about. */
+  /** Take over the settings of a step of the tour. */
   step(number) {
     this.load(stateOfPreset(this.presets, this.steps[number] ?? ""));
     scrollTo(0, 0);
@@ -149,7 +149,7 @@ class App {
     document.getElementById("given").textContent = text;
   }
 
-  /** The curves at once, the other views with the next frame: several moves in between cost them one redraw. */
+  /** Redraw the curves at once, and the other views with the next frame: once for several moves. */
   draw() {
     const [curves, ...others] = this.views;
     curves.draw(this.state);

@@ -40,7 +40,7 @@ function barOf(scale, low, high, cells = 24) {
   return [{ text: low }, ...bar, { text: high }];
 }
 
-/** A number for the eye. */
+/** A number as a short text. */
 function brief(value, digits = 3) {
   if (value === Infinity) return "∞";
   if (Number.isNaN(value)) return "–";

@@ -74,7 +74,7 @@ function bestFraction(alpha, amplified, rho2, H, W, Z) {
   if (concave > 0 && Number.isFinite(inflection)) high = Math.min(Math.max(inflection, 0), high);
   if (!(high > 0) || !(sizeSlope(0, y, rho2, H, W, Z) < 0)) return 0;
   if (sizeSlope(high, y, rho2, H, W, Z) <= 0) return high;
-  // Regula falsi, the Illinois way: the end that stays counts half.
+  // Regula falsi with the Illinois rule: the value at the end that stays is halved.
   let low = 0, atLow = sizeSlope(0, y, rho2, H, W, Z), atHigh = sizeSlope(high, y, rho2, H, W, Z), last = Infinity;
   for (let step = 0; step < 200; step++) {
     let x = (low * atHigh - high * atLow) / (atHigh - atLow);
@@ -100,7 +100,7 @@ function bestAtOptimalRidge(alpha, rho2, H, W, Z) {
   const gain = (k) => {
     const x = 1 / k;
     if (x === 0) return 0;
-    const t = Math.max(sizeScaledOptimum(x, rho2, W, H + Z) - x, 0); // λ* is never negative but for rounding
+    const t = Math.max(sizeScaledOptimum(x, rho2, W, H + Z) - x, 0); // rounding may make λ* negative
     const sigma = alpha === Infinity ? 1 : alpha === 0 || t === Infinity ? 0 : fittedShare(alpha, x, t, root(alpha, x, t));
     return sizeGain(x, sigma, rho2, H, W);
   };

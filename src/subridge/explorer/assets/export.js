@@ -1,4 +1,4 @@
-// Pictures and numbers to take away: SVG, PNG, CSV, and the Python that gives the same numbers.
+// Export of pictures and numbers: SVG, PNG, CSV, and Python code that gives the same numbers.
 
 const escaped = (text) => String(text).replace(/[&<>"]/g, (sign) => ({ "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;" })[sign]);
 const rounded = (value) => Number(value.toFixed(2));
@@ -127,7 +127,7 @@ async function copyFigure(button, name, svg, caption) {
     await navigator.clipboard.write([new ClipboardItem(kinds)]);
     button.textContent = "copied";
   } catch {
-    save(name, await png, "image/png"); // a browser that does not let pages copy
+    save(name, await png, "image/png"); // some browsers do not let pages copy
     button.textContent = "saved";
   }
   setTimeout(() => (button.textContent = label), 1500);

@@ -1,4 +1,4 @@
-// The risk matrix E_rs of the members, and who sees which features.
+// The risk matrix E_rs of the members, and the features that each member sees.
 
 const INFINITE = [213, 94, 0];
 
@@ -78,7 +78,7 @@ function matrixInWords({ pairs, mean }) {
   return `A single member has error ${both} on average, their mean ${brief(mean)}.${shared}`;
 }
 
-/** Who sees which features: a bar for each member, the shared core first. */
+/** The features that each member sees: a bar for each member, the shared core first. */
 class SubsetsView {
   constructor(host, app) {
     this.app = app;

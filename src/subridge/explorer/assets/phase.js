@@ -38,7 +38,7 @@ function bestSizeIn(state) {
     if (b === 0) return NaN;
     const rho2 = at.correlation > 0 ? at.alignment ** 2 : 0;
     const ratios = [at.H ?? at.readout_noise ** 2 / b, at.W ?? at.feature_noise ** 2 / b, at.Z ?? at.label_noise ** 2 / b];
-    return best(at.row_fraction * at.sample_ratio, rho2, ...ratios); // disjoint members know no other rows than their own
+    return best(at.row_fraction * at.sample_ratio, rho2, ...ratios); // the errors of disjoint members depend only on their own rows
   };
 }
 
@@ -100,7 +100,7 @@ class PhaseView {
     this.sentence.textContent = phaseInWords(state);
   }
 
-  /** A few rows, then let the page answer; the picture appears when the last row is there. */
+  /** Compute a few rows, and then let the page respond; the picture appears after the last row. */
   work() {
     this.working = true;
     const state = this.app.state, start = performance.now();

@@ -1,4 +1,4 @@
-// Panels of a report: pictures that answer the pointer.
+// Panels of a report: pictures that respond to the pointer.
 
 const numeric = (value) => (value === null ? NaN : value === "inf" ? Infinity : value === "-inf" ? -Infinity : value);
 const significant = (value, digits = 3) => Number(value.toPrecision(digits));

@@ -1,4 +1,4 @@
-// What can be set, within which range, and how it is written into the address of the page.
+// The settings, their ranges, and how they are written into the address of the page.
 
 const significant = (value, digits = 3) => Number(value.toPrecision(digits));
 
@@ -71,7 +71,7 @@ function standardState() {
   return Object.fromEntries(Object.entries(SETTINGS).map(([name, setting]) => [name, setting.standard]));
 }
 
-/** A value that the page can use, whatever was written. */
+/** A valid value of a setting, whatever was given. */
 function sane(name, written) {
   const setting = SETTINGS[name], text = String(written);
   if (setting.kind === "choice") return setting.options.includes(text) ? text : setting.standard;
@@ -84,7 +84,7 @@ function sane(name, written) {
   return setting.whole && Number.isFinite(kept) ? Math.round(kept) : kept;
 }
 
-/** Fractions of disjoint subsets as people type them ("0.5, 1/3"), or none where they make no sense. */
+/** Fractions of disjoint subsets from text such as "0.5, 1/3", or none if it is not valid. */
 function saneFractions(text) {
   const parts = text.split(/[,;\s]+/).filter(Boolean).map((part) => {
     const [above, below = "1", ...more] = part.split("/");
@@ -95,7 +95,7 @@ function saneFractions(text) {
   return possible ? parts.join(",") : "";
 }
 
-/** The settings of a preset, which are those of the start where it has none; the start itself without one. */
+/** The settings of a preset, with defaults for those that it lacks; without a preset only the defaults. */
 function stateOfPreset(presets, id) {
   const preset = Object.hasOwn(presets, id) ? presets[id] : { state: {} };
   const chosen = Object.entries(preset.state).map(([name, value]) => [name, sane(name, value)]);
@@ -110,7 +110,7 @@ function stateFromAddress(hash, presets = {}) {
   return state;
 }
 
-/** What differs from the preset, or from the start without one. */
+/** The settings that differ from the preset, or without one from the defaults. */
 function addressOf(state, presets = {}) {
   const written = new URLSearchParams(), start = { ...stateOfPreset(presets, state.preset), preset: "" };
   start.n_members = sizeOf(start);

@@ -114,15 +114,15 @@ const covarianceWithLabel = (m, q) => (1 - q.rho2) * randomCovariance(q.b, q.fit
 function ofBoth(mean, c, along, weights, count, q) {
   const { v } = q, eta2 = q.eta2 / count;
   const plain = q.failing > 0 ? failed(mean, eta2, c, weights, q) : mean;
-  if (v === Infinity) return { mean: plain, scaled: plain }; // no other scale than 1 will do
-  // The output's power F without a difference: what features bring one by one, what they bring together, and readout noise.
+  if (v === Infinity) return { mean: plain, scaled: plain }; // any scale other than 1 has an infinite error
+  // The power F of the output without a difference: from single features, from features together, and from readout noise.
   const fit = along > 0 ? along / (q.b + q.T) : 0, power = q.a * weights + (fit > 0 ? q.rho2 * q.T * fit * fit : 0) + eta2;
   if (c === 0 || power === Infinity || !(power > 0)) return { mean: plain, scaled: v };
   const scale = c / power, least = scaledError(mean, power, c);
   return { mean: plain, scaled: q.failing > 0 ? failed(least, scale * scale * eta2, scale * c, scale * scale * weights, q) : least };
 }
 
-/** Mean and scaled-mean error of members; equal ones may stand for `count` of their kind. */
+/** Mean and scaled-mean error of members; one of them may stand for `count` equal ones. */
 function totals(members, shared, alpha, q, count = members.length) {
   let own = 0, cross = 0, c = 0, along = 0, ownWeights = 0, crossWeights = 0;
   for (const m of members) {

@@ -121,7 +121,7 @@ def _add_difference(figure: Figure, column: Any, data: xr.Dataset) -> None:
     first.set_xlabel("P")
     first.tick_params(labelbottom=True)
     setp(others, visible=False)
-    end = float(f"{0.7 * reach:.0e}")  # three ticks of few digits: more would overlap
+    end = float(f"{0.7 * reach:.0e}")  # three ticks with few digits, because more would overlap
     ticks = {-end: f"{-end:g}", 0: "0", end: f"{end:+g}"}
     colour_bar(figure, scale, column, "difference", ticks, location="bottom", aspect=10)
 
@@ -149,9 +149,10 @@ def _add_map(axes: Axes, values: xr.DataArray, scale: ScalarMappable, title: str
     eta = values.readout_noise.values
     height = np.concatenate([eta[:1], (eta[1:] + eta[:-1]) / 2, eta[-1:]])
     width = np.concatenate([P[:1], np.sqrt(P[1:] * P[:-1]), P[-1:]])
-    table = values.transpose("readout_noise", "n_samples")
     norm: Any = scale.norm
-    axes.pcolormesh(width, height, table, cmap=scale.cmap, norm=norm, rasterized=True)
+    axes.pcolormesh(
+        width, height, values.transpose("readout_noise", "n_samples"), cmap=scale.cmap, norm=norm, rasterized=True
+    )
     log_samples(axes, values.n_samples)
     axes.set_xlim(P[0], P[-1])
     axes.set_title(title, fontsize=fontsize)
@@ -163,7 +164,7 @@ def plot_statistics(data: xr.Dataset) -> Figure:
         (gram, covariance), (spectrum, fractions) = grid
         matrices = ((gram, data.gram, "images, sorted by class"), (covariance, data.covariance, "features"))
         for axes, values, label in matrices:
-            # Colours are cut at the 99th percentile, so that the diagonal does not hide the rest.
+            # The colour scale ends at the 99th percentile, so that the diagonal does not hide the rest.
             reach = np.quantile(abs(values), 0.99)
             shown = axes.imshow(values, cmap="RdBu_r", vmin=-reach, vmax=reach, interpolation="nearest")
             axes.set(xlabel=label, ylabel=label)
@@ -174,9 +175,8 @@ def plot_statistics(data: xr.Dataset) -> Figure:
         covariance.set(xticks=[], yticks=[])
         spectrum.loglog(data["rank"], data.eigenvalue, color=PALETTE[0], label="of the covariance")
         fitted = data["rank"][: int(data.n_fitted)]
-        law = data.prefactor * fitted**data.power
         label = f"{data.prefactor:.3g} $n^{{{data.power:.2f}}}$, top {len(fitted)}"
-        spectrum.loglog(fitted, law, "--", color=PALETTE[1], label=label)
+        spectrum.loglog(fitted, data.prefactor * fitted**data.power, "--", color=PALETTE[1], label=label)
         spectrum.set(xlabel="rank n", ylabel="eigenvalue")
         spectrum.legend(loc="lower left")
         _add_fractions(fractions, data)
@@ -192,7 +192,7 @@ def plot_redundancy(data: xr.Dataset) -> Figure:
 
 
 def _add_fractions(axes: Axes, data: xr.Dataset) -> None:
-    """The curves, black without a ridge, coloured by ridge otherwise."""
+    """Add the curves: black without a ridge, and coloured by ridge otherwise."""
     positive = data.ridge[data.ridge > 0]
     scale = ScalarMappable(LogNorm(positive.min(), positive.max()), shades("viridis"))
     for ridge in data.ridge.values:

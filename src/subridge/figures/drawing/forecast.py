@@ -33,7 +33,7 @@ def plot_forecast(curves: xr.Dataset) -> Figure:
     Raises
     ------
     ParameterError
-        If it is not such a dataset.
+        If the dataset lacks one of its variables.
 
     Examples
     --------
@@ -45,7 +45,6 @@ def plot_forecast(curves: xr.Dataset) -> Figure:
     """
     require_variables("curves", curves, "prediction_error", "ensemble")
     metrics = [str(name) for name in curves if f"{name}_upper" in curves]
-    n_pilot = curves.attrs["n_pilot"]
     with panels((COLUMN * len(metrics) + 1.7, 2.9), 1, len(metrics)) as (figure, grid):
         for axes, variable in zip(grid[0], metrics, strict=True):
             for name, colour in coloured(curves.ensemble.values):
@@ -53,8 +52,9 @@ def plot_forecast(curves: xr.Dataset) -> Figure:
                 one = one.isel(n_samples=np.isfinite(one.n_samples) & np.isfinite(one[variable])).sortby("n_samples")
                 sizes = one.n_samples
                 values = one[variable]
-                interval = one[f"{variable}_lower"], one[f"{variable}_upper"]
-                axes.fill_between(sizes, *interval, color=colour, alpha=0.15, linewidth=0)
+                axes.fill_between(
+                    sizes, one[f"{variable}_lower"], one[f"{variable}_upper"], color=colour, alpha=0.15, linewidth=0
+                )
                 axes.plot(sizes, values, color=colour, marker="o" if len(sizes) < 25 else None, label=name)
                 if variable == "prediction_error":  # hollow: the best ridge may be smaller than the pilot can judge
                     axes.plot(
@@ -65,18 +65,24 @@ def plot_forecast(curves: xr.Dataset) -> Figure:
                         linestyle="none",
                         markerfacecolor="white",
                     )
-            named_line(axes, "pilot", (n_pilot, 0), (3, 3), color="0.8", zorder=0)
+            named_line(axes, "pilot", (curves.attrs["n_pilot"], 0), (3, 3), color="0.8", zorder=0)
             axes.set(xlabel="training samples", ylabel=curves[variable].attrs["long_name"])
             log_samples(axes, curves.n_samples)
             if variable != "prediction_error":
                 axes.yaxis.set_major_formatter(PercentFormatter(1.0))
         first = figure.axes[0]
         if "label_noise" in curves.attrs:
-            noise = curves.attrs["label_noise"] ** 2
-            first.axhline(noise, color=GREY, linestyle=":", linewidth=1, label="label noise ζ²", zorder=0)
+            first.axhline(
+                curves.attrs["label_noise"] ** 2,
+                color=GREY,
+                linestyle=":",
+                linewidth=1,
+                label="label noise ζ²",
+                zorder=0,
+            )
         errors = curves[["prediction_error", "prediction_error_upper"]]
         highest = errors.where(errors < np.inf).max()
-        # Wild upper bounds near a threshold must not flatten the curves.
+        # Huge upper bounds near a threshold must not flatten the curves.
         top = min(1.05 * highest.prediction_error_upper, 2 * highest.prediction_error)
         first.set_ylim(0, float(top) if top > 0 else None)
         keys = first.get_legend_handles_labels()[0]
@@ -101,12 +107,12 @@ def plot_advice(table: xr.Dataset) -> Figure:
     Returns
     -------
     matplotlib.figure.Figure
-        One row per candidate, the best on top.
+        One row per candidate, with the best at the top.
 
     Raises
     ------
     ParameterError
-        If it is not such a dataset.
+        If the dataset lacks one of its variables.
 
     Examples
     --------

@@ -47,7 +47,7 @@ def plot_curve(curves: xr.Dataset) -> Figure:
     Raises
     ------
     ParameterError
-        If it is not such a dataset.
+        If the dataset lacks one of its variables.
 
     Examples
     --------
@@ -86,7 +86,7 @@ def plot_simulated(curves: xr.Dataset) -> Figure:
     Raises
     ------
     ParameterError
-        If it is not such a dataset.
+        If the dataset lacks one of its variables.
 
     Examples
     --------
@@ -100,16 +100,22 @@ def plot_simulated(curves: xr.Dataset) -> Figure:
     mean, error = mean_and_error(curves.risk)
     with panels((COLUMN, 2.5)) as (figure, ((axes,),)):
         for (points, bars), colour in coloured(zip(mean, error, strict=True)):
-            name = f"λ = {number(float(points.ridge))}"
             axes.errorbar(
-                curves.n_samples, points, bars, fmt="o-", markersize=2.5, linewidth=0.8, color=colour, label=name
+                curves.n_samples,
+                points,
+                bars,
+                fmt="o-",
+                markersize=2.5,
+                linewidth=0.8,
+                color=colour,
+                label=f"λ = {number(float(points.ridge))}",
             )
         _label(axes, "training samples P", mean)
     return figure
 
 
 def _label(axes: Axes, xlabel: str, risk: xr.DataArray) -> None:
-    """Label axes and curves; risks that differ by more than a factor of ten get a logarithmic axis."""
+    """Label axes and curves; the axis is logarithmic if risks differ by more than a factor of ten."""
     axes.set(xlabel=xlabel, ylabel="generalization error $E_g$")
     if risk.max() > 10 * risk.min():
         log_errors(axes, risk)
@@ -119,7 +125,7 @@ def _label(axes: Axes, xlabel: str, risk: xr.DataArray) -> None:
 def plot_ridges(data: xr.Dataset) -> Figure:
     """Figs. 1a and 1b: ``theory`` and ``mean`` ± ``standard_error``.
 
-    Fig. 1b has also ``infinite_theory`` (dashed), and an inset: the bar of all features, cut into the members' subsets.
+    Fig. 1b has also ``infinite_theory`` (dashed), and an inset: a bar of all features, cut into the subsets of members.
     """
     dashes: dict[str, Any] = {"linewidth": 0.9, "linestyle": (0, (3, 2))}
     with panels((COLUMN * 1.25, 2.7)) as (figure, ((axes,),)):
@@ -198,8 +204,7 @@ def plot_reduced_curves(data: xr.Dataset) -> Figure:
     """Figs. 4a and S9 to S14: panels of noise (columns) by alignment or ridge (rows), coloured by ensemble size k."""
     noise = noise_of(data)
     row = "reduced_ridge" if data.sizes["reduced_ridge"] > 1 else "alignment"
-    finite = data.n_members[np.isfinite(data.n_members)]
-    scale = size_scale(2, finite.max())
+    scale = size_scale(2, data.n_members[np.isfinite(data.n_members)].max())
     shape = (data.sizes[row], data.sizes[noise])
     size = (PAGE * min(1, 0.2 + 0.27 * shape[1]), 0.5 + 1.55 * shape[0])
     with panels(size, *shape, sharex=True, sharey="row") as (figure, grid):
@@ -212,13 +217,15 @@ def plot_reduced_curves(data: xr.Dataset) -> Figure:
                 else:
                     axes.plot(one.sample_ratio, curve, color=scale.to_rgba(k), linewidth=1.6 if k == 1 else 0.9)
             axes.set(xscale="log", xlim=(0.01, 5))
-            # All minor ticks of nine panels take seconds.
+            # All minor ticks of nine panels would take seconds.
             axes.xaxis.set(minor_locator=LogLocator(subs=(2, 5)), minor_formatter=NullFormatter())
             place = f"ρ = {one.alignment:g}, {NOISE_SYMBOLS[noise]} = {one[noise]:g}"
             axes.set_title(f"{place}, {RIDGE_NAMES[one.reduced_ridge.item()]}", fontsize=8)
         for i, axes in enumerate(grid[:, 0]):
             highest = data.reduced_risk.isel({row: i}).max()
-            axes.set_ylim(0, 2.2 if highest > 1.15 else 1.15)  # divergences are cut, bounded curves fill their panel
+            axes.set_ylim(
+                0, 2.2 if highest > 1.15 else 1.15
+            )  # divergences are cut off; bounded curves fill their panel
         label_edges(grid, "sample ratio α", r"$E_g\,/\,s(1-c)$")
         ticks = {k: str(k) for k in (2, 5, 10, 20, 60)}
         colour_bar(figure, scale, grid, "ensemble size k", ticks, shrink=0.8, aspect=30)

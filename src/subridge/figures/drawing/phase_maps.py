@@ -73,7 +73,7 @@ def _add_map(
     alpha = values.sample_ratio.values
     height = values[noise].values
     x = (0.0, 1.0) if infinite else _edges(alpha)
-    # Coloured before it is enlarged: pixels of four bytes are cheaper to resample than numbers.
+    # Colours are applied first, because pixels of four bytes are faster to resample than numbers.
     image = scale.to_rgba(np.ma.masked_invalid(values), bytes=True)
     axes.imshow(image, extent=(*x, *_edges(height)), origin="lower", aspect="auto", interpolation="nearest")
     axes.set(xlim=(0, 1 if infinite else alpha.max()), ylim=(0, height.max()), title=title)
@@ -103,7 +103,7 @@ def _add_boundary(axes: Axes, data: xr.Dataset) -> None:
     alpha = data.sample_ratio.values
     height = data[noise_of(data)].values
     rows = np.isinf(data.optimal_n_members).any("sample_ratio")
-    beyond = 2 * alpha[np.isfinite(alpha)].max()  # outside the axes; joins the last finite point to the right edge
+    beyond = 2 * alpha[np.isfinite(alpha)].max()  # outside the axes, so that the line reaches the right edge
     place = np.where(rows, np.minimum(data.boundary, beyond), np.nan)
     end = float(data.boundary_end)
     if np.isfinite(end):
@@ -116,9 +116,9 @@ def _add_boundary(axes: Axes, data: xr.Dataset) -> None:
 
 
 def plot_scaled_phases(data: xr.Dataset) -> Figure:
-    """Fig. 4-scaled. Rows of maps for either ridge: k* of the mean and of the scaled mean, ratio of their risks.
+    """Fig. 4-scaled: maps of k* for the mean and the scaled mean, and of the ratio of their risks.
 
-    Below, risks over the ensemble size.
+    Each ridge has a row of maps. The last row has risks over the ensemble size.
     """
     colours = {"mean": GREY, "scaled": PALETTE[0]}
     sizes = size_scale(1.5, _MOST)
@@ -131,7 +131,7 @@ def plot_scaled_phases(data: xr.Dataset) -> Figure:
             for panel, (name, colour) in zip(maps, colours.items(), strict=True):
                 _add_map(panel, one.optimal_n_members.sel(aggregation=name), sizes, f"{name}, {title}")
                 axes.plot(data.n_members, one.risk_by_size.sel(aggregation=name), "o-", color=colour, label=name)
-            # Without noise and with enough data both errors vanish; their ratio is then set to one.
+            # Without noise and with enough data both errors are zero; their ratio is then set to one.
             mean, scaled = (one.reduced_risk.sel(aggregation=name) for name in colours)
             _add_map(ratio, (scaled / mean).where(mean > 1e-12, 1.0), ratios, title)
             axes.set(ylabel=r"$E_g\,/\,s(1-c)$", ylim=(0, 2), title=f"ρ = 0, {title}")

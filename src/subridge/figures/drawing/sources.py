@@ -42,7 +42,7 @@ def plot_sources(data: xr.Dataset) -> Figure:
     shown = shown.sel(source=shown.risk.max("sample_ratio") > 0)
     finite = shown.total[np.isfinite(shown.total)]
     with panels((1.6 * COLUMN, 0.9 * COLUMN)) as (figure, ((axes,),)):
-        # Finite heights only, so that a spike ends at the upper edge.
+        # Heights are clipped to finite values, so that a spike ends at the upper edge.
         heights = shown.risk.clip(max=10 * finite.max())
         axes.stackplot(shown.sample_ratio, heights, labels=shown.source.values, colors=(GREY, *PALETTE), alpha=0.85)
         axes.set(

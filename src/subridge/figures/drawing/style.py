@@ -22,8 +22,8 @@ from matplotlib.ticker import EngFormatter, FuncFormatter, LogLocator, NullForma
 from subridge import __version__
 from subridge.results.files import whole_file
 
-# Okabe & Ito (2008), in the order blue, vermillion, green, purple, orange, sky; their yellow cannot be seen on white,
-# and a dark wine (Tol, "muted") stands in its place.
+# Okabe & Ito (2008), in the order blue, vermillion, green, purple, orange, sky. A dark wine (Tol, "muted") replaces
+# their yellow, which is hard to see on white.
 PALETTE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#882255")
 GREY = "#7F7F7F"
 COLUMN = 3.4  # inches
@@ -39,7 +39,7 @@ def noise_of(data: xr.Dataset | xr.DataArray) -> str:
 
 
 def journal(*, framed: bool = False) -> AbstractContextManager[None]:
-    """Sizes and lines as journals want them, while a figure is drawn; `framed` axes (maps) have all four sides."""
+    """Style of journals while a figure is drawn; `framed` axes (maps) have all four sides."""
     return mpl.rc_context(
         {
             "axes.prop_cycle": cycler(color=PALETTE),
@@ -69,9 +69,9 @@ def panels(
     named: xr.Dataset | None = None,
     **layout: Any,
 ) -> Iterator[tuple[Figure, Any]]:
-    """A figure of a size in inches with a grid of axes, shape (rows, columns), to draw in the look of journals.
+    """A figure of a size in inches with a grid of axes, shape (rows, columns), in the style of journals.
 
-    Above it stand name and number of the features that the experiment `named` was made with.
+    With an experiment `named`, the name and number of its features are above the figure.
     """
     with journal(framed=framed):
         figure = Figure(figsize=size)
@@ -98,7 +98,7 @@ def colour_bar(
 
 
 def coloured(values: Iterable[Any]) -> Iterator[tuple[Any, str]]:
-    """Values, each with a colour of the palette, which begins again where it ends."""
+    """Values, each with a colour of the palette, which is repeated if it is too short."""
     return zip(values, cycle(PALETTE), strict=False)
 
 
@@ -118,7 +118,7 @@ def size_scale(low: float, high: float) -> ScalarMappable:
 
 
 def number(value: float) -> str:
-    """A number as text for a label: powers of ten as such, the rest plain.
+    """A number as text for a label: powers of ten as powers, other numbers plainly.
 
     >>> number(1e-6), number(0.3), number(1.0), number(0.0)
     ('10$^{-6}$', '0.3', '1', '0')
@@ -144,7 +144,7 @@ def panel_letters(*panels: Axes) -> None:
 
 
 def named_line(axes: Axes, name: str, place: tuple[float, float], offset: tuple[float, float], **line: Any) -> None:
-    """A thin vertical line, named in grey at (data, fraction of the axes) and an offset in points."""
+    """A thin vertical line with a grey name, at (data, fraction of the axes) plus an offset in points."""
     axes.axvline(place[0], linewidth=0.8, **line)
     axes.annotate(
         name, place, xycoords=("data", "axes fraction"), xytext=offset, textcoords="offset points", color="0.5"
@@ -152,7 +152,7 @@ def named_line(axes: Axes, name: str, place: tuple[float, float], offset: tuple[
 
 
 def log_samples(axes: Axes, n_samples: xr.DataArray) -> None:
-    """A logarithmic axis of training-set sizes, with labels such as 500, 1k and 2k, the fewer the longer the axis."""
+    """A logarithmic axis of training-set sizes, with labels such as 500, 1k and 2k, fewer on a longer axis."""
     sizes = n_samples[np.isfinite(n_samples)]
     axes.set_xscale("log")
     if sizes.size:
@@ -177,7 +177,7 @@ def log_errors(axes: Axes, values: xr.DataArray) -> None:
 
 
 def note(figure: Figure, text: str) -> None:
-    """Add a line in small grey print below a figure."""
+    """Add a line in small grey letters below a figure."""
     above = figure.get_supxlabel()
     figure.supxlabel(f"{above}\n{text}" if above else text, fontsize=7, color="0.4")
 
@@ -195,7 +195,7 @@ def write_pictures(figure: Figure, places: Sequence[Path], command: str = "") ->
         ".pdf": {"Creator": maker, "Subject": command, "CreationDate": None},
     }
     with journal():
-        # The layout is half the work of a picture; do it once for all files.
+        # The layout takes half the time of a picture, so it is computed once for all files.
         engine: Any = figure.get_layout_engine()
         engine.execute(figure)
         figure.set_layout_engine("none")

@@ -50,7 +50,7 @@ def plot_demo(curves: xr.Dataset) -> Figure:
     Raises
     ------
     ParameterError
-        If the dataset holds none of these.
+        If one of these is missing.
 
     Examples
     --------
@@ -186,10 +186,10 @@ def _add_heterogeneous(axes: Axes, data: xr.Dataset) -> None:
         if one.fraction_spread > 0:
             axes.plot(alpha, one.shown.T, color=colour, linewidth=0.6, linestyle=_DASHES, alpha=0.8)
         axes.plot(alpha, one.risk, color=colour, zorder=3)
-        # Smaller and smaller, so that markers at one place all show.
+        # Markers get smaller, so that all are visible at one position.
         axes.plot(edge, limit.risk[position], "<", color=colour, markersize=6.5 - 1.1 * position, clip_on=False)
     axes.plot(alpha, data.full_model, color=GREY)
-    # The axis fits the curves; an asymptote of zero is far below and shown as a hollow mark at the bottom.
+    # The axis fits the curves. An asymptote of zero is far below, and a hollow mark at the bottom shows it.
     asymptote = limit.full_model.where(limit.full_model > 1e-9)
     values = [data.risk, limit.risk, data.shown, data.full_model, asymptote]
     low = np.nanmin([part.min() for part in values])

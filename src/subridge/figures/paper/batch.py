@@ -1,7 +1,7 @@
 """Many figures into one folder: ``<id>.png``, ``<id>.svg`` and ``<id>.nc`` for each.
 
-A figure that is there with the same settings is kept, and a failure does not stop the rest. The data are written last:
-if ``<id>.nc`` is there, all three files are, from the same run.
+A figure that exists with the same settings is kept, and a failure does not stop the others. The data are written last:
+if ``<id>.nc`` exists, all three files exist and come from the same run.
 """
 
 import json
@@ -52,11 +52,11 @@ def run_batch(
     pool: ChildPool | None = None,
     begin: Callable[[str], None] = lambda figure: None,
 ) -> Iterator[Outcome]:
-    """Make the figures, and yield each as it is done; with `force` also those that are there.
+    """Make the figures, and yield each when it is finished; with `force` also those that exist.
 
-    The store of `run` is set here: a folder inside `folder`, removed once the figure is written. `begin` is called with
-    the id of each figure before it is computed. With a `pool` figures are made side by side, those first that take
-    longest; figures that show the same experiment are made by the same process.
+    The store of `run` is replaced by a folder inside `folder`, which is removed after the figure is written. `begin` is
+    called with the id of each figure before it is computed. With a `pool` figures are made in parallel, the slowest
+    first; the same process makes figures that show the same experiment.
     """
     if pool is None:
         for request in requests:
@@ -66,7 +66,7 @@ def run_batch(
     groups: dict[FigureSettings, list[FigureRequest]] = {}
     for request in requests:
         groups.setdefault(request.settings.experiment, []).append(request)
-    # Only experiments need much memory, and they share what is free, a tenth of it left over.
+    # Only experiments need much memory. They share nine tenths of what is free.
     n_experiments = max(1, sum(hasattr(settings, "n_trials") for settings in groups))
     part = replace(
         run,
@@ -75,7 +75,7 @@ def run_batch(
     )
     folder.mkdir(parents=True, exist_ok=True)
     try:
-        # Who is ended while it writes leaves nothing in the folder of the figures.
+        # A process that is killed while it writes leaves no partial file in the folder of the figures.
         with TemporaryDirectory(dir=folder, prefix=".making-") as place:
             longest = sorted(groups.values(), key=lambda group: max(request.seconds for request in group), reverse=True)
             work = [pool.submit(_made_together, group, folder, Path(place), part, force) for group in longest]
@@ -96,10 +96,10 @@ def _made_together(
 
 
 def _made(request: FigureRequest, folder: Path, place: Path, run: Run, force: bool) -> Outcome:
-    """Make a figure of `folder`, unless it is there; its files are whole in `place` before they are moved."""
+    """Make a figure of `folder`, unless it exists; its files are completed in `place` before they are moved."""
     start = time.perf_counter()
     figure = request.figure
-    # Where the experiments of the figure keep what is done.
+    # The store of the experiments of the figure.
     tasks = folder / ".tasks" / f"{figure}-{run.device.replace(':', '-')}-{request.identity}"
     try:
         status = "kept"
@@ -111,7 +111,7 @@ def _made(request: FigureRequest, folder: Path, place: Path, run: Run, force: bo
             dataset = compute_figure(request, replace(run, store=tasks))
             picture = plot_figure(dataset)
             place.mkdir(parents=True, exist_ok=True)
-            (folder / f"{figure}.nc").unlink(missing_ok=True)  # it may belong to other settings
+            (folder / f"{figure}.nc").unlink(missing_ok=True)  # it may have other settings
             write_pictures(picture, [place / f"{figure}{suffix}" for suffix in _PICTURES], dataset.attrs["command"])
             dataset.attrs["seconds"] = time.perf_counter() - start
             write_result(dataset, place / f"{figure}.nc")

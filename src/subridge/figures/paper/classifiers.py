@@ -1,6 +1,6 @@
 """Figs. 3d, 3e, 4e, 4f and S1 to S5: classifiers on deep features of images.
 
-The paper's features cannot be had without its images; `--data` chooses others.
+The paper's features are not available without its images; `--data` chooses others.
 """
 
 from abc import abstractmethod
@@ -92,7 +92,7 @@ class Redundancy(FeatureSettings):
         # Rounded to whole features, at least one: ν = .001 of 1269 features is one.
         sizes = np.unique(np.maximum(1, np.geomspace(1e-3, 1, self.n_fractions) * data.n_features).round().astype(int))
         if self.n_samples <= data.n_features:
-            sizes = np.union1d(sizes, self.n_samples)  # the spike without a ridge, which a coarse grid would miss
+            sizes = np.union1d(sizes, self.n_samples)  # a coarse grid would miss the spike without a ridge
         ensembles = {N: Ensemble(Overlapping((N,)), aggregation="majority") for N in sizes.tolist()}
         parts = [
             self.misclassification(data, [ensemble], [self.n_samples], part_of(run, f"features-{N}"))
@@ -254,7 +254,7 @@ RECIPES |= {
             _DATA_NOTE,
         ),
         (6000.0, 10.0),
-        # A quarter of the features moves every threshold M/k to a quarter, where training is cheap.
+        # A quarter of the features moves every threshold M/k to a quarter, where training is fast.
         {
             "n_features": 320,
             "n_train": 4000,

@@ -91,10 +91,10 @@ def _both_ridges(*grid: FloatArray | float, aggregation: str = "mean") -> xr.Dat
 
 @dataclass(frozen=True)
 class ScaledPhases(FigureSettings):
-    """Fig. 4 for the scaled mean, which the paper does not draw: what is left of its phases.
+    """Fig. 4 for the scaled mean, which is not in the paper.
 
-    Maps over (α, H) are for ρ = 0, where a scale matters in the limit of many features; curves over k are at one point
-    of the maps, and at ρ ≠ 0 and finite size with each k at its best ridge.
+    Maps over (α, H) are for ρ = 0, where a scale matters in the limit of many features. Curves over k are at one point
+    of the maps; and at ρ ≠ 0 and finite size, with each k at its best ridge.
     """
 
     largest_noise: float = 2.1

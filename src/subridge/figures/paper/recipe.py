@@ -32,7 +32,7 @@ class FigureSettings(Fingerprinted, ABC):
 
     @property
     def experiment(self) -> "FigureSettings":
-        """The settings that decide the numbers; figures with the same may differ in how these are read and drawn."""
+        """The settings that determine the numbers; figures that share them may differ in how they are drawn."""
         return self
 
     @abstractmethod
@@ -44,9 +44,9 @@ class FigureSettings(Fingerprinted, ABC):
 class FigureRecipe:
     """How to make one figure: `plot` draws the dataset that `settings` compute.
 
-    `errata` say what the published caption or text gets wrong. `seconds` is the rough time on two cores, full and
-    quick, from which a batch estimates its remaining time. `caption` and `quick` are the settings that differ in the
-    published caption and in the variant that takes seconds.
+    `errata` are corrections of the published caption or text. `seconds` are the rough times of the full and the quick
+    figure on two cores, from which a batch estimates its remaining time. `caption` and `quick` are the settings that
+    differ in the published caption and in the quick variant.
     """
 
     title: str
@@ -74,13 +74,12 @@ def sample_sizes(n_features: int, count: int, offset: int = 0) -> tuple[int, ...
 
 
 def log_sizes(low: int, high: int, count: int, extra: Sequence[int] = ()) -> tuple[int, ...]:
-    """Training-set sizes, evenly spaced on a logarithmic scale, and some more.
+    """Training-set sizes that are evenly spaced on a logarithmic scale, and the `extra` ones.
 
     >>> log_sizes(100, 400, 3, [320])
     (100, 200, 320, 400)
     """
-    grid = np.round(np.geomspace(low, high, count))
-    return tuple(np.union1d(grid, extra).astype(int).tolist())
+    return tuple(np.union1d(np.round(np.geomspace(low, high, count)), extra).astype(int).tolist())
 
 
 def part_of(run: Run, name: str) -> Run:
@@ -99,7 +98,7 @@ _kept: dict[tuple[FigureSettings, str], xr.Dataset] = {}
 
 
 def shared(settings: FigureSettings, run: Run, make: Callable[[], xr.Dataset]) -> xr.Dataset:
-    """The numbers of an experiment that several figures show: computed for the first figure, kept for the next."""
+    """The numbers of an experiment that several figures show: computed for the first one, and kept for the others."""
     key = (settings.experiment, run.device)
     if key not in _kept:
         _kept[key] = make()
@@ -115,9 +114,9 @@ def theory_beside_trials(
     alpha: FloatArray,
     n_features: int | None = None,
 ) -> xr.Dataset:
-    """Trials at these points and their means beside theory there, and ``theory`` (ridge, sample_ratio) over `alpha`.
+    """Trials, their means and theory at `points`, and ``theory`` (ridge, sample_ratio) over `alpha`.
 
-    How far both agree is in the attributes, under this name.
+    The attribute ``agreement`` compares theory and trials under the given name.
     """
     report = compare(risk(problem, ensemble, points, n_features=n_features), trials)
     data = report[["mean", "standard_error", "z", "allowance"]].assign(

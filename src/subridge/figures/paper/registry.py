@@ -1,7 +1,7 @@
 """The figures of the paper, in its order, and the module that holds the recipe of each.
 
-A new figure adds its id to the table. Its module has a dictionary ``RECIPES`` from id to `FigureRecipe`, and is
-imported when one of its figures is asked for.
+To add a figure, add its id to the table. Its module has a dictionary ``RECIPES`` from id to `FigureRecipe`, and is
+imported when one of its figures is requested.
 """
 
 from importlib import import_module

@@ -19,7 +19,7 @@ from subridge.results.schemas import result_attributes
 from subridge.simulation.run import Run, checked_run
 
 VARIANTS = ("published", "caption")
-# Settings that a quick figure mentions when they are smaller than in the full one.
+# Settings that the note of a quick figure mentions if they are smaller than those of the full figure.
 _COUNTS = {"n_features": "feature", "n_train": "training image", "n_trials": "trial", "n_draws": "draw"}
 
 
@@ -31,7 +31,7 @@ class Reproduction(NamedTuple):
     figure : matplotlib.figure.Figure
         The picture.
     dataset : xarray.Dataset
-        Its numbers, and how they were made.
+        Its numbers, with attributes that say how they were made.
 
     See Also
     --------
@@ -61,17 +61,17 @@ def reproduce(
     quick : bool
         Smaller and coarser, in seconds.
     settings : {"published", "caption"}
-        Those behind the published picture, or those its caption names, where the two disagree.
+        Settings of the published picture, or of its caption, if the two disagree.
     run : Run, optional
         Device, executor and store of the figure's experiments.
     data : {"bundled", "cifar10", "fashion"} or path, optional
-        Features behind a classification figure; default the bundled set.
+        Features of a classification figure; by default the bundled set.
 
     Returns
     -------
     Reproduction
         ``figure``, a `matplotlib.figure.Figure`, and ``dataset``, an `xarray.Dataset` whose attributes hold settings,
-        version, command, agreement of theory and experiment, and what the published caption gets wrong.
+        version, command, agreement of theory and experiment, and errors of the published caption.
 
     Raises
     ------
@@ -80,8 +80,8 @@ def reproduce(
 
     See Also
     --------
-    figure_ids : the figures there are
-    subridge.compare : agreement of any theory with any experiment
+    figure_ids : ids of all figures.
+    subridge.compare : agreement of any theory with any experiment.
 
     Examples
     --------
@@ -91,7 +91,9 @@ def reproduce(
     ('fraction_spread', 'subset_fraction')
     """
     if data is not None and not hasattr(recipe_of(figure).settings, "data"):
-        raise ParameterError(f"{figure} is no classification figure and uses no data, got data={data!r}; leave it out")
+        raise ParameterError(
+            f"{figure} is not a classification figure and uses no data, got data={data!r}; leave it out"
+        )
     dataset = compute_figure(FigureRequest(figure, quick, settings, data), checked_run(run))
     return Reproduction(plot_figure(dataset), dataset)
 
@@ -112,7 +114,7 @@ class FigureRequest:
 
     @property
     def settings(self) -> FigureSettings:
-        """Settings of the figure, with what the variant, the quick version and the choice of features change."""
+        """Settings of the figure, with the changes of the variant, the quick version and the choice of features."""
         recipe = recipe_of(self.figure)
         changes = dict(recipe.caption) if self.variant == "caption" else {}
         if self.data is not None and hasattr(recipe.settings, "data"):
@@ -121,17 +123,17 @@ class FigureRequest:
 
     @property
     def identity(self) -> str:
-        """Digest of figure, settings and package version: equal digests, equal numbers."""
+        """Digest of figure, settings and package version; equal digests mean equal numbers."""
         return fingerprint((self.figure, __version__, self.settings.fingerprint()))
 
     @property
     def seconds(self) -> float:
-        """Rough time it takes on two cores."""
+        """Rough time in seconds on two cores."""
         return recipe_of(self.figure).seconds[int(self.quick)]
 
     @property
     def quick_note(self) -> str:
-        """How much smaller a quick figure is than the full one, so that it is not taken for it; else empty.
+        """A note that distinguishes a quick figure from the full one; empty if they are the same.
 
         >>> FigureRequest("fig1a", quick=True).quick_note
         'quick variant: 400 features (full: 2,000), 20 trials (100)'
@@ -159,7 +161,7 @@ class FigureRequest:
 
 
 def compute_figure(request: FigureRequest, run: Run) -> xr.Dataset:
-    """The numbers behind a figure, with their history as attributes; `reproduce` without the picture."""
+    """The numbers of a figure, with attributes that say how they were made; `reproduce` without the picture."""
     recipe = recipe_of(request.figure)
     start = time.perf_counter()
     dataset = request.settings.compute(run)
