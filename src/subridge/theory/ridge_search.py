@@ -25,7 +25,7 @@ _SCAN_BLOCK = 4096  # problems × scan points evaluated in one call: enough to h
 _NEWTON_STEPS, _HALVINGS = 60, 40
 _NUDGE = 1e-6  # of a logarithm, in differences of gradients
 _PER_DECADE = 5
-_SWEEPS, _GAIN = 10, 1e-9  # over all members after a joint descent, and how much lower an error must be to count
+_SWEEPS, _GAIN = 10, 1e-9  # over all members after a joint descent, and the relative fall of an error that counts
 _NET, _WELLS = 100, 5  # points of a random net, and how many of them are further starts
 _RIDGES, _APART = (1e-12, 1e12), 18.0  # starts of the search over spaces, and logarithms by which it may leave them
 
@@ -51,25 +51,25 @@ def optimal_ridge(
         depend on it (eq. 193 (optreg_local)).
     scope : {"member", "ensemble", "joint", "spaces"}
         "member" minimises each member's own error E_rr; "ensemble" finds the one common ridge that minimises E_g of
-        the ensemble's aggregation, with its best weights at every ridge; "joint" one ridge per member, chosen together
-        to minimise it. The last two may be negative: an ensemble averages away part of its members' variance, and can
-        afford less than no ridge where that is well posed. "spaces" takes the members for the feature spaces of one
-        model, a banded ridge, and finds the positive ridge of each space, as `SubsetPlan.banded` counts it; a descent
-        from the best common ridge. For a `Problem`.
+        the ensemble's aggregation, with its best weights at every ridge; "joint" finds one ridge per member, chosen
+        together to minimise it. The last two may be negative, as an ensemble averages out part of the variance.
+        "spaces" takes the members for the feature spaces of one model (banded ridge regression) and finds a positive
+        ridge of each space, in the units of `SubsetPlan.banded`, by a descent from the best common ridge. It needs a
+        `Problem`.
     test : Problem, DeadFeatures or MeanShift, optional
-        The law of the test data on which the error is minimised, as in `risk`; beyond ``scope="member"`` that of the
-        mean alone. The best ridge of a member then depends on α.
+        The law of the test data on which the error is minimised, as in `risk`. The best ridge of a member then depends
+        on α. Scopes other than "member" need the mean.
 
     Returns
     -------
     ndarray, shape (..., k), or (..., 1) for ``scope="ensemble"``
-        The member is the last axis, as in an ensemble's ``ridge``. ``inf`` where the error falls for ever: a member
-        better left out (an ensemble itself takes finite ridges only).
+        The member is the last axis, as in an ensemble's ``ridge``. ``inf`` where the error always falls with the
+        ridge: leave such a member out, as an ensemble takes finite ridges only.
 
     Raises
     ------
     ParameterError
-        If the sample ratio is missing or not positive and finite, or the scope does not know the aggregation.
+        If the sample ratio is missing or not positive and finite, or the scope does not allow the aggregation.
     ConvergenceError
         If no saddle point was found.
 
@@ -108,12 +108,12 @@ def optimal_ridge(
     one_of("scope", scope, (*SCOPES, "spaces"))
     if scope in ("ensemble", "joint") and ensemble.aggregation.name not in ("mean", "scaled", "simplex", "free"):
         raise ParameterError(
-            f'scope={scope!r} knows the best ridge of aggregation "mean", "scaled", "simplex" and "free", not of '
+            f'scope={scope!r} finds the best ridge of aggregation "mean", "scaled", "simplex" and "free", not of '
             f'{ensemble.aggregation.name!r}; give one of these, or scope="member"'
         )
     if scope != "member" and test is not None and not ensemble.aggregation.is_mean:
         raise ParameterError(
-            f"scope={scope!r} on other test data knows the mean, not {ensemble.aggregation.name!r}; sweep ridges by "
+            f"scope={scope!r} on other test data needs the mean, not {ensemble.aggregation.name!r}; sweep ridges by "
             "sr.risk(..., test=test, ridges=ridges)"
         )
     if isinstance(problem, EquicorrelatedProblem) and scope == "member" and test is None:
@@ -129,7 +129,7 @@ def optimal_ridge(
     if scope == "spaces":
         if isinstance(problem, EquicorrelatedProblem) or test is not None:
             raise ParameterError(
-                'scope="spaces" needs a Problem, and knows no test=; make one by problem.realise(n_features, seed)'
+                'scope="spaces" needs a Problem and takes no test=; make one by problem.realise(n_features, seed)'
             )
         return np.reshape(
             [_space_optimum(problem, ensemble, float(each)) for each in alpha.flat], (*alpha.shape, ensemble.n_members)
@@ -184,7 +184,7 @@ def landscape_of(
 
 
 def _space_optimum(problem: Problem, spaces: Ensemble, alpha: float) -> FloatArray:
-    """The ridge of each space that one model on all of them needs, shape (k,); inf where it is better left out."""
+    """The best ridge of each feature space of one model, shape (k,); inf where the space is better left out."""
     k = spaces.n_members
     noise = spaces.readout_noise.max(axis=-1, keepdims=True)
 
@@ -200,7 +200,7 @@ def _space_optimum(problem: Problem, spaces: Ensemble, alpha: float) -> FloatArr
     common = member_optimum(landscape_of(problem, banded(np.ones(k)), np.array(alpha)))
     start = np.full(k, np.log(np.clip(common[0], *_RIDGES)))
     bounds = [(start[0] - _APART, start[0] + _APART)] * k
-    # Differences over a shorter step drown in the rounding of the error.
+    # With a shorter step differences would be mostly rounding errors.
     best = minimize(error, start, method="L-BFGS-B", bounds=bounds, tol=1e-13, options={"eps": 1e-6}).x
     for s in range(k):
         without = np.where(np.arange(k) == s, start + _APART, best)
@@ -209,7 +209,7 @@ def _space_optimum(problem: Problem, spaces: Ensemble, alpha: float) -> FloatArr
 
 
 def _scan_points(scales: FloatArray) -> FloatArray:
-    """Logarithms of κ̄ from ten decades below the smallest scale to fourteen above the largest."""
+    """Logarithms of κ̄, from ten decades below the smallest scale to fourteen above the largest."""
     first = np.log(scales.min()) + np.log(1e-10)
     last = np.log(scales.max()) + np.log(1e14)
     return np.linspace(first, last, int(np.ceil((last - first) / np.log(10) * _PER_DECADE)) + 1)
@@ -232,7 +232,7 @@ def _common_optimum(landscape: Landscape) -> FloatArray:
     """Minimum over a ridge common to all members, shape (G,)."""
     lowest = landscape.ridge(landscape.floor, slice(None)).max(axis=1)
     alpha = landscape.grid.alpha
-    # Ridges are of the size of α times an eigenvalue, and distances from a deep floor of the floor's own.
+    # Ridges are of the size of α times an eigenvalue; distances from a low floor are of the size of the floor.
     sizes = np.outer([1.0, alpha.min(), alpha.max()], landscape.scales)
     points = _scan_points(np.append(sizes, abs(lowest[lowest != 0])))
 
@@ -243,19 +243,19 @@ def _common_optimum(landscape: Landscape) -> FloatArray:
         steepness = landscape.ridge(kappa_bar + 1j * STEP, rows).imag / STEP  # dλ_r/dκ̄_r = α(1 - γ_rr)
         return landscape.error(kappa_bar, distance[:, None] / steepness, rows)
 
-    # With weights of any sum the error is the target's power less what is explained, and rounded like it.
+    # With weights of any sum the error is the target's power minus what is explained, and has the power's rounding.
     free = np.isfinite(landscape.power) & (not landscape.aggregation.sums_to_one)
     z = minimise_on_line(error, points, len(lowest), 8 * EPS * np.where(free, landscape.power, 0.0))
-    # The error may fall down to the floor, where the weight of a member is zero.
+    # The error may fall all the way to the floor, where the weight of a member is zero.
     return np.where(z >= points[-1], np.inf, np.maximum(lowest + np.exp(z), np.nextafter(lowest, np.inf)))
 
 
 def _joint_optimum(landscape: Landscape, common: FloatArray, alone: FloatArray) -> FloatArray:
     """Minimum over one ridge per member, shape (G, k), from the best common ridge (G,) and each member's own (G, k).
 
-    The landscape has several wells and saddles: a member may be better left out, and members that see the same features
-    make symmetric points stationary without being least. So descent starts from many points, and goes on from the
-    lowest end until no member has a better ridge beside those of the others.
+    The landscape has several wells and saddles: a member may be better left out, and members with the same features
+    make symmetric points stationary that are no minima. So the descent starts from many points. It continues from the
+    lowest end until no member has a better ridge, given those of the others.
     """
     low = landscape.floor
     G, k = low.shape
@@ -273,7 +273,7 @@ def _joint_optimum(landscape: Landscape, common: FloatArray, alone: FloatArray) 
         return np.asarray(np.log(np.maximum(landscape.kappa_bar(finite, rows) - low, np.exp(first))))
 
     def along(z: FloatArray, one: FloatArray) -> FloatArray:
-        """The best ridge of one member beside those of the others at z."""
+        """The best ridge of one member, given those of the others at z."""
         best = minimise_on_line(lambda x, rows: error(np.where(one, x[:, None], z[rows]), one, rows), points, G)
         return np.where(one, best[:, None], z)
 
@@ -291,21 +291,21 @@ def _joint_optimum(landscape: Landscape, common: FloatArray, alone: FloatArray) 
     for one in np.eye(k):
         # Without this member, with this member alone, and apart from the others.
         starts += [np.where(one, last, own), np.where(one, own, last), together + one]
-    # The lowest points of a random net see wells that no line meets.
+    # The lowest points of a random net reach wells that no line meets.
     net = np.random.default_rng(0).uniform(first + np.log(1e7), last - np.log(1e11), (_NET, k))
     worth = error(np.repeat(net, G, axis=0), np.zeros(k), np.tile(rows, _NET))[0].reshape(_NET, G)
     starts += list(net[np.argsort(worth, axis=0)[:_WELLS]])
     best, reached = lowest_end(starts)
-    for _ in range(_SWEEPS):  # until no member has a better ridge beside those of the others
+    for _ in range(_SWEEPS):  # until no member has a better ridge, given those of the others
         before = reached
         best, reached = lowest_end([best, *(along(best, one) for one in np.eye(k))])
         if not (reached < before * (1 - _GAIN)).any():
             break
-    # Members with huge ridges are left out, unless their ratios count, as they do where a common scale is fitted.
+    # Members with huge ridges are left out, unless the ratios of these matter, as where a common scale is fitted.
     huge = best > last - np.log(1e2)
     without = landscape.error(low + np.exp(best + 50.0 * huge), np.zeros((G, k)), rows)[0]
     ridge = landscape.ridge(low + np.exp(best), slice(None))
-    # At the floor a member's error is infinite and its weight zero: that leaves it out too.
+    # At the floor a member's error is infinite and its weight zero, so it is left out too.
     left_out = huge & (without <= reached * (1 + _GAIN))[:, None] | (ridge <= landscape.ridge(low, slice(None)))
     return np.where(left_out, np.inf, ridge)
 
@@ -314,15 +314,14 @@ def _joint_optimum(landscape: Landscape, common: FloatArray, alone: FloatArray) 
 def minimise_on_line(
     function: Callable[[FloatArray, IntArray], TwoArrays], points: FloatArray, n: int, noise: FloatArray | float = 0.0
 ) -> FloatArray:
-    """Global minima of n one-dimensional functions, shape (n,): a scan brackets every well, a root finds it.
+    """Global minima of n one-dimensional functions, shape (n,): a scan brackets every well, a root search finds it.
 
     ``function(x, rows)`` has the values and slopes at x of the problems `rows`; `points` are increasing scan points
-    common to all. `noise`, shape (n,), is the rounding of the values: a well no higher than that above the lowest point
-    is taken, since slopes know better than values where it is. Where a function is least at an end, the minimiser is
-    ``points[0]`` or ``points[-1]``, and the latter where it has levelled off.
+    common to all. `noise`, shape (n,), is the rounding of the values: a well at most that much above the lowest point
+    is taken, since slopes locate a minimum better than values. Where a function is least at an end, the minimiser is
+    ``points[0]`` or ``points[-1]``; where it is level up to the last point, it is ``points[-1]``.
     """
     rows = np.arange(n)
-    noise = np.broadcast_to(noise, (n,))
     together = max(1, _SCAN_BLOCK // n)
     parts = []
     for start in range(0, len(points), together):
@@ -364,9 +363,9 @@ def minimise_jointly(
     """Newton's method on n functions of k variables, with |eigenvalues| of the Hessian, so that it descends.
 
     ``function(x, direction, rows)`` has the values, and the slopes along a direction, at x of the problems `rows`. It
-    starts at x, shape (n, k). `scale`, shape (n,), positive, is the size of the terms of a value. A problem is solved
-    where the largest gradient entry is below 1e-10 of the value, and of 1e-6 of its terms if they all but cancel.
-    Returns x and values, shape (n,).
+    starts at `start`, shape (n, k). `scale`, shape (n,), positive, is the size of the terms of a value. A problem is
+    solved where the largest gradient entry is below 1e-10 of the value, which counts as at least 1e-6 `scale` and at
+    most `scale`. Returns x and values, shape (n,).
     """
     n, k = start.shape
 
@@ -397,7 +396,7 @@ def minimise_jointly(
             reached, turned = gradients(x[live] + step, of)
             known = np.isfinite(reached)
             fall = np.subtract(value[live], reached, out=np.full_like(reached, -np.inf), where=known)
-            # Near the minimum the fall drowns in rounding; there a smaller slope at an equal value is progress enough.
+            # Near the minimum the fall is below rounding. There a smaller slope at an equal value is enough.
             flatter = abs(turned).max(axis=1) <= 0.9 * abs(downhill).max(axis=1)
             enough = fall >= -1e-4 * (step * downhill).sum(axis=1)
             enough |= (fall >= -1e-14 * abs(value[live])) & flatter
