@@ -1,9 +1,9 @@
-"""Prop. 1 by the second route: the fixed point of Loureiro et al., with its normalisation put right.
+"""Prop. 1 by the second route: the fixed point of Loureiro et al., with its normalisation corrected.
 
 Their theorem works with p-dimensional features padded by zeros, covariances Σ̄_kk′ = √(ν_kk ν_k′k′) Σ̃_kk′ and
 ridges ν_kk λ_k. In the eigenbases of :mod:`~subridge.derivations.replica` the padding drops out, and so
-do the ν. The paper's R_k lacks 1/p; with it, the route gives Prop. 1 up to where the readout noise is booked: here each
-of the K² terms E_kk′ carries (1/K²) Σ_k η_k² while each E_kk lacks η_k², so that E_g is the same.
+do the ν. The paper's R_k lacks 1/p. With this factor the route gives Prop. 1, but places the readout noise differently:
+each of the K² terms E_kk′ includes (1/K²) Σ_k η_k², and E_kk has no η_k². Their mean E_g is the same.
 """
 
 import sympy as sp
