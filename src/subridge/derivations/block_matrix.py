@@ -315,7 +315,7 @@ def block_text(matrix: BlockMatrix) -> str:
 
 
 def block_latex(matrix: BlockMatrix) -> str:
-    r"""Write a LaTeX ``bmatrix`` whose ones carry their sizes.
+    r"""Write a LaTeX ``bmatrix``, with the size of every vector of ones.
 
     Parameters
     ----------

@@ -335,7 +335,7 @@ def _ridgeless(expression: sp.Expr, first_has_more: bool, second_has_more: bool)
 
 
 def ridgeless_gamma(first_has_more: bool, second_has_more: bool) -> sp.Expr:
-    """Return γ_rr′ at λ = 0 (eqs. 20, 178, 188); the flags say whether α > ν_rr and α > ν_r′r′.
+    """Return γ_rr′ at λ = 0 (eqs. 20, 178, 188); the flags are α > ν_rr and α > ν_r′r′.
 
     Parameters
     ----------

@@ -212,7 +212,7 @@ def infinite_ensemble_error() -> sp.Expr:
 
 
 def one_or_two_members() -> sp.Expr:
-    """Return the polynomial in α whose sign says whether one member beats two at λ = 0 and α > 1 (positive: it does).
+    """Return the polynomial in α that is positive where one member beats two at λ = 0 and α > 1.
 
     >>> one_or_two_members().subs(H, 0)
     -Z + alpha/(W + 1) - 1
