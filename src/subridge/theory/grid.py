@@ -118,13 +118,14 @@ class EquicorrelatedGrid(NamedTuple):
         T = np.inf if n_features is None else s * c * n_features
         rho = np.where((c > 0) | np.isfinite(T), problem.alignment, 0.0)
         scalars = (alpha, problem.label_noise, omega2, rho, b, b + omega2, s * c, T)
-        return cls(
+        fields = [
             *(np.broadcast_to(scalar, shape) for scalar in scalars),
             np.broadcast_to(ensemble.fractions, (*shape, k, k)),
             np.broadcast_to(ensemble.ridge, (*shape, k)),
             np.broadcast_to(ensemble.readout_noise, (*shape, k)),
             np.broadcast_to(row_fractions(ensemble), (*shape, k, k)),
-        )
+        ]
+        return cls._make(fields)
 
     @property
     def own(self) -> FloatArray:

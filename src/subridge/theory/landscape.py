@@ -94,7 +94,6 @@ def general_landscape(
     spectra = [member.spectrum for member in tables.members]
     k = len(spectra)
     samples = grid.alpha * tables.n_features
-    needs_outputs = not aggregation.sums_to_one
     seen = grid.alpha[:, None] * np.diagonal(grid.rows)
     shared = row_factors(grid.rows)
 
@@ -115,7 +114,7 @@ def general_landscape(
             bias, gamma, D = found[:, :, r, s]
             bias += pair.left_over + psi_r @ pair.left_over_r + psi_s @ pair.left_over_s + pair.cross(psi_r, psi_s)
             gamma += pair.trace(phi_r, phi_s) * shared[r, s] / samples[rows]
-            if needs_outputs:
+            if not aggregation.sums_to_one:
                 D += pair.cross(phi_r, phi_s)
             found[:, :, s, r] = found[:, :, r, s]
         bias, gamma, D = found

@@ -157,8 +157,9 @@ def _proposition_two(problem: Any, ensemble: Ensemble, alpha: Any, lam: Any) -> 
     a = b + omega**2
     ill_posed = lam * own < -a * (np.sqrt(alpha) - np.sqrt(own)) ** 2
     if a and ill_posed.any():
-        worst = float(lam[ill_posed][0])
-        raise RidgeError(f"ridge={worst:g} is too negative: the regression has no solution; raise the ridge")
+        raise RidgeError(
+            f"ridge={float(lam[ill_posed][0]):g} is too negative: the regression has no solution; raise the ridge"
+        )
     S = printed_S(a, alpha, own, lam) if a else 0 * own  # without a bulk nothing is fitted in it
     I_0, I_1, gamma = printed_forms(b, a, alpha, (own[:, None], own, nu), (S[:, None], S))
     return (1 - rho**2) * I_0 + rho**2 * (I_1 if c > 0 else I_0), gamma

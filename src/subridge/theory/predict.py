@@ -133,8 +133,7 @@ def risk(
                 raise ParameterError(
                     "test= needs projections that are drawn: sr.Ensemble(sr.subsets.projection(...), ...)"
                 )
-            at = moments_at_test(problem, test)
-            shifted = moments_on_test(problem, ensemble, grid, at, moments.pairs)
+            shifted = moments_on_test(problem, ensemble, grid, moments_at_test(problem, test), moments.pairs)
             rounding = None
     found = _aggregated(ensemble.aggregation, moments, shifted, rounding)
     warn_if_infinite(found.pairs, None if shifted is None else shifted.v)
@@ -218,5 +217,4 @@ def order_parameters(
     alpha = extended_non_negative("sample_ratio", sample_ratio)
     if isinstance(problem, EquicorrelatedProblem):
         return equicorrelated_order_parameters(EquicorrelatedGrid.of(problem, ensemble, alpha))
-    grid = GeneralGrid.of(problem, ensemble, alpha)
-    return general_order_parameters(problem, ensemble.plan, grid, throw=throw)
+    return general_order_parameters(problem, ensemble.plan, GeneralGrid.of(problem, ensemble, alpha), throw=throw)

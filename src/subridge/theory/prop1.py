@@ -126,12 +126,12 @@ def general_moments(
         tables = tabulate(problem, plan)
     found = _errors(tables, grid, outputs=outputs)
     E, doubt = (part.sum(axis=(-2, -1)) for part in found[:2])
-    vague = ~(doubt <= _GOOD_ENOUGH * abs(E))
-    if tables.may_be_refined and vague.any():
+    inexact = ~(doubt <= _GOOD_ENOUGH * abs(E))
+    if tables.may_be_refined and inexact.any():
         tables = tabulate(problem, plan)
-        again = _errors(tables, grid.part(vague.ravel()), outputs=outputs)
+        again = _errors(tables, grid.part(inexact.ravel()), outputs=outputs)
         for field, part in zip(found, again, strict=True):
-            field[vague] = part
+            field[inexact] = part
     pairs, bounds, c, *rest = found
     power = np.full(grid.shape, tables.signal_power)
     return MemberMoments(pairs, tables.signal_power - c, power, Outputs(c, *rest) if rest else None), bounds

@@ -557,10 +557,10 @@ def _best_at_optimal_ridge(flat: Ratios) -> FloatArray:
     # Where nothing can be gained without readout noise (no data, or a teacher along 1) all sizes tie.
     k = np.where(lowest < 0, k, np.where(flat.H == 0, 1.0, np.inf))
     # Just above the boundary the gain is smaller than its rounding error, so that α is compared with the boundary.
-    unsettled = np.flatnonzero(np.isinf(k) & np.isfinite(flat.alpha))
-    if len(unsettled):
-        first, critical = _integer_minimum(_winning_from, flat.take(unsettled))
-        k[unsettled] = np.where(flat.alpha[unsettled] > critical, first, k[unsettled])
+    undecided = np.flatnonzero(np.isinf(k) & np.isfinite(flat.alpha))
+    if len(undecided):
+        first, critical = _integer_minimum(_winning_from, flat.take(undecided))
+        k[undecided] = np.where(flat.alpha[undecided] > critical, first, k[undecided])
     return k
 
 

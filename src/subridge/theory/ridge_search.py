@@ -90,7 +90,7 @@ def optimal_ridge(
     >>> sr.optimal_ridge(sr.EquicorrelatedProblem(), scaled, 1.0, scope="ensemble").round(3)
     array([3.])
 
-    One model with a ridge per feature space, of which the second carries no signal:
+    One model with a ridge per feature space, of which the second has no signal:
 
     >>> import numpy as np
     >>> spaces = sr.SubsetPlan.from_indices([range(20), range(20, 40)], n_features=40)
@@ -98,7 +98,7 @@ def optimal_ridge(
     >>> sr.optimal_ridge(law, sr.Ensemble(spaces), 1.5, scope="spaces").round(4)
     array([0.25,  inf])
 
-    Features that fail at test time ask for a larger ridge, if others can stand in for them:
+    With features that fail at test time the best ridge is larger, if others can replace them:
 
     >>> correlated, one = sr.EquicorrelatedProblem(correlation=0.6, label_noise=0.3), sr.Ensemble([1.0])
     >>> [sr.optimal_ridge(correlated, one, 1.0, test=sr.DeadFeatures(f)).round(3) for f in (0.0, 0.1)]
@@ -132,7 +132,8 @@ def optimal_ridge(
                 'scope="spaces" needs a Problem and takes no test=; make one by problem.realise(n_features, seed)'
             )
         return np.reshape(
-            [_space_optimum(problem, ensemble, float(each)) for each in alpha.flat], (*alpha.shape, ensemble.n_members)
+            [_space_optimum(problem, ensemble, np.asarray(each)) for each in alpha.flat],
+            (*alpha.shape, ensemble.n_members),
         )
     shape = leading_shape(problem, ensemble, alpha)
     if 0 in shape:
@@ -183,7 +184,7 @@ def landscape_of(
     return equicorrelated_landscape(grid, aggregation, failing)
 
 
-def _space_optimum(problem: Problem, spaces: Ensemble, alpha: float) -> FloatArray:
+def _space_optimum(problem: Problem, spaces: Ensemble, alpha: FloatArray) -> FloatArray:
     """The best ridge of each feature space of one model, shape (k,); inf where the space is better left out."""
     k = spaces.n_members
     noise = spaces.readout_noise.max(axis=-1, keepdims=True)
@@ -193,11 +194,10 @@ def _space_optimum(problem: Problem, spaces: Ensemble, alpha: float) -> FloatArr
 
     def error(logarithms: FloatArray) -> float:
         model = banded(np.exp(logarithms))
-        grid = GeneralGrid.of(problem, model, np.array(alpha))
-        moments, _ = general_moments(problem, model.plan, grid, outputs=False)
+        moments, _ = general_moments(problem, model.plan, GeneralGrid.of(problem, model, alpha), outputs=False)
         return float(moments.pairs[..., 0, 0].sum())
 
-    common = member_optimum(landscape_of(problem, banded(np.ones(k)), np.array(alpha)))
+    common = member_optimum(landscape_of(problem, banded(np.ones(k)), alpha))
     start = np.full(k, np.log(np.clip(common[0], *_RIDGES)))
     bounds = [(start[0] - _APART, start[0] + _APART)] * k
     # With a shorter step differences would be mostly rounding errors.

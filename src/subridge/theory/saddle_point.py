@@ -250,7 +250,7 @@ def _negative(spectrum: Spectrum, alpha: FloatArray, lam: FloatArray, *, clip: b
         lower = np.maximum(kappa_bar * (1 + quotient(defect, gap - defect)), lowest)  # the double root at the floor
         step = lower / kappa_bar - 1
         kappa_bar = lower
-        settled = abs(step) <= 1e-14 * (1 + terms / np.maximum(gap, EPS * samples))
-        if settled.all():
+        converged = abs(step) <= 1e-14 * (1 + terms / np.maximum(gap, EPS * samples))
+        if converged.all():
             break
-    return kappa_bar, settled | (abs(step) < 1e-6)
+    return kappa_bar, converged | (abs(step) < 1e-6)
