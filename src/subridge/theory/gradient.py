@@ -132,7 +132,7 @@ def risk_gradient(problem: EquicorrelatedProblem, ensemble: Ensemble, sample_rat
         raise ParameterError(
             "at correlation 1 and feature_noise 0 nothing varies with the ridge; lower the correlation"
         )
-    at = risk(problem, ensemble, alpha)  # refuses a ridge that is too negative
+    at = risk(problem, ensemble, alpha)  # raises for a ridge that is too negative
     w = ensemble.aggregation.weights(at.moments)
     left, right = map(Member, *(of_pairs(x) for x in (grid.own, grid.lam, grid.eta)))
     own = np.eye(ensemble.n_members)

@@ -201,7 +201,7 @@ def _sum(terms: tuple[FloatArray, ...]) -> TwoArrays:
 
 @quiet
 def shares_along(grid: EquicorrelatedGrid, kappa_bar: FloatArray) -> tuple[FloatArray, ...]:
-    """The share L/(T + u) of the teacher's part along 1 that a member fits, the rest, and the size of its terms.
+    """The share L/(T + u) of the teacher's part along 1 that a member fits, the share left, and the size of its terms.
 
     The power along 1 is L = b + T with T = s c M, and u = κ̄ + a/ν. All have shape (..., k). With shares f_r fitted and
     l_r left, the bias along 1 is f_r f_s I¹_rs + L l_r l_s.
@@ -212,8 +212,9 @@ def shares_along(grid: EquicorrelatedGrid, kappa_bar: FloatArray) -> tuple[Float
     blind = np.isinf(whole)  # no data
     idle = whole == 0  # nothing along 1
     fit = np.where(np.isinf(T), 1.0, np.where(blind | idle, 0.0, (b + T) / whole))
-    parts = [np.where(idle, 0.0, (part + extra) / whole) for part in (kappa_bar, abs(kappa_bar))]
-    return fit, *(np.where(blind, 1.0, part) for part in parts)
+    return fit, *(
+        np.where(blind, 1.0, np.where(idle, 0.0, (part + extra) / whole)) for part in (kappa_bar, abs(kappa_bar))
+    )
 
 
 def _outputs(grid: EquicorrelatedGrid, found: Bulk, fit: FloatArray, E: FloatArray) -> TwoArrays:

@@ -149,7 +149,7 @@ def optimal_ridge(
 
 
 def alone(problem: Problem | EquicorrelatedProblem, ensemble: Ensemble, member: int) -> Ensemble:
-    """The mean of one member."""
+    """The ensemble of one member alone."""
     own = slice(member, member + 1)
     noise = ensemble.readout_noise
     return Ensemble(

@@ -43,9 +43,9 @@ class MemberDoubt(NamedTuple):
     gap: FloatArray  # of αM(1 - γ_rr)
     spread: FloatArray  # Σ|φψ|θ
     fitted: FloatArray  # Σφ²θ, of αMγ_rr
-    moved: FloatArray  # root of what the error of κ̄ does to Σφ²
+    moved: FloatArray  # norm of the change of φ by the error of κ̄
     turned: FloatArray  # change of the residual by the error of κ̄
-    residual: FloatArray  # further change of the residual
+    residual: FloatArray  # other errors of the residual
     explained: FloatArray  # of c_r = Σφ_i a_i²
     roots: FloatArray  # of the errors of the bias that are independent of the residual
     own: FloatArray  # of B_rr
@@ -144,9 +144,9 @@ def _crossed(x: FloatArray, y: FloatArray) -> FloatArray:
 
 
 def gap_doubt(same: BoolArray, gap: FloatArray, trace: FloatArray, doubt: MemberDoubt) -> FloatArray:
-    """Error of αM(1 - γ_rs) of all pairs, (G, k, k), from αMγ_rr, (G, k); `same`, (k, k), marks members that are alike.
+    """Error of αM(1 - γ_rs) of all pairs, (G, k, k), from αMγ_rr, (G, k); `same`, (k, k), marks equal features.
 
-    Directions of members that are not alike add errors of their own.
+    For members with other features the errors of their directions are added.
     """
     root = np.sqrt(trace)
     found = np.add(*of_pairs(doubt.spread)) + _crossed(doubt.moved, root) + 4 * EPS * gap

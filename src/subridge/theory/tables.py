@@ -18,9 +18,9 @@ For r = s it is a sum of squares. The coefficients depend neither on the ridge n
 once, here for covariances with structure and by `dense` for all others. A grid point then costs a row of a matrix
 product. All coefficients include the factor 1/M.
 
-Independent features: every feature is its own direction, and members meet only where they share one. With signal and
-noise variances s and o and t = s + o, the loading of a feature is s w/√t. Infinite data leave s o w²/t of it where it
-is seen and s w² where it is not. No term is negative, so nothing cancels.
+Independent features: every feature is its own direction, and C_ij = 1 for a feature that both members see, else 0.
+With signal and noise variances s and o and t = s + o, the loading of a feature is s w/√t. Infinite data leave s o w²/t
+of it where it is seen and s w² where it is not. No term is negative, so nothing cancels.
 
 Spikes, Σ = d I + F Fᵀ: the cost is O(M · rank²). On a member, Σ_rr = d I + F_r F_rᵀ has orthonormal directions Q_r
 with eigenvalues d + g_i, and one eigenvalue d on everything orthogonal to them. With P the 0/1 overlap of two members,
@@ -42,7 +42,7 @@ from subridge.model.ensemble import SubsetPlan
 from subridge.model.problem import Problem
 from subridge.theory.saddle_point import EPS, Spectrum, TwoArrays
 
-# Takes a row of length n_r and one of length n_s at every grid point, to a number each, shape (G,).
+# Maps a row of length n_r and one of length n_s at every grid point to a number, shape (G,).
 Form: TypeAlias = Callable[[FloatArray, FloatArray], FloatArray]
 
 
@@ -71,7 +71,7 @@ class TableDoubt(NamedTuple):
 
 
 class MemberTable(NamedTuple):
-    """A member by eigenvalues, shape (n,); `squares` is a_i²."""
+    """Coefficients of a member by eigenvalues, shape (n,); `squares` is a_i²."""
 
     spectrum: Spectrum
     squares: FloatArray
@@ -79,7 +79,7 @@ class MemberTable(NamedTuple):
 
 
 class PairTable(NamedTuple):
-    """Members r ≤ s together; `same` says that both see the same features."""
+    """Coefficients of a pair r ≤ s; `same` is true if both see the same features."""
 
     same: bool
     trace: Form  # of C_ij², summed over eigenspaces
@@ -185,7 +185,7 @@ class _Spikes:
         V = V[:, kept]
         self.FQ = V * roots  # F_rᵀ Q, shape (rank, f), in which a large spike does not leak into a small one
         self.values = np.append(d, d + roots**2)
-        self.seen = seen = self.values > 0  # d = 0 leaves nothing beside the spikes
+        self.seen = seen = self.values > 0  # for d = 0 only spikes have variance
         spikes = self.values[1:]
         counts = np.append(len(index) - len(roots), np.ones(len(roots)))
         blurs = 8 * EPS * (1 + np.minimum(roots.max(initial=0.0) / roots, sharpness))
