@@ -85,9 +85,7 @@ def crossed_error() -> sp.Expr:
     >>> is_identically_zero(as_in_proposition_one(crossed_error()) - replica.crossed_error())
     True
     """
-    m_r = V_hat * averaged(nu_r * t[i] ** 2 / _G_r)
-    m_s = V_hat_other * averaged(nu_s * u[j] ** 2 / _G_s)
-    m_sum = m_r + m_s
+    m_sum = V_hat * averaged(nu_r * t[i] ** 2 / _G_r) + V_hat_other * averaged(nu_s * u[j] ** 2 / _G_s)
     # The roots √ν of Σ̄ and of Ā pair up to ν_kk ν_k′k′.
     both = nu_r * nu_s / (_G_r * _G_s)
     J_overlap = averaged(both * B[i, j] ** 2)
