@@ -188,5 +188,4 @@ def equicorrelated_landscape(
         return dead_errors(failing, pairs, readout(here), weights, here.b, here.b[:, None] - c)
 
     power = np.where(grid.rho2 > 0, np.inf, grid.b)
-    test = on_test if failing else None
-    return Landscape(grid, aggregation, grid.b, power, lowest, d, ridge, inverse, forms, test)
+    return Landscape(grid, aggregation, grid.b, power, lowest, d, ridge, inverse, forms, on_test if failing else None)
