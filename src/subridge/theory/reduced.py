@@ -112,8 +112,11 @@ def scaled_error(nu: FloatArray, sigma: FloatArray, ratios: Ratios) -> FloatArra
 def odds(nu: FloatArray, sigma: FloatArray, readout: FloatArray, ratios: Ratios) -> FloatArray:
     """``(1-γ)𝓔/(1-𝓔)`` of the scaled mean at ρ = 0, a sum over the causes of error; `readout` is H/(νσ²).
 
-    With e = 1 + W, and m = νσ the share of all features that a member fits, it is W + e²Hν/m² + (e²Z + (e-m)² +
-    m(σ-m))/α: feature noise, readout noise, label noise, and what a member does not see or fit.
+    With e = 1 + W, and m = νσ the share of all features that a member fits, it is
+
+        W + e²Hν/m² + [e²Z + (e-m)² + m(σ-m)]/α,
+
+    from feature noise, readout noise, label noise, and what a member does not see or fit.
     """
     alpha, _, _, W, Z = ratios
     e = 1 + W
