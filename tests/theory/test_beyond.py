@@ -471,7 +471,7 @@ FAULTS = {
         sr.EquicorrelatedProblem(1.0, 0.5, alignment=0.5), sr.Ensemble([0.5]), 1.0, test=sr.DeadFeatures(0.1)
     ),
     "sample_ratio is needed": lambda: sr.optimal_ridge(EQUICORRELATED, sr.Ensemble([0.5]), test=sr.DeadFeatures(0.1)),
-    "knows the mean, not 'free'; sweep": lambda: sr.optimal_ridge(
+    "needs the mean, not 'free'; sweep": lambda: sr.optimal_ridge(
         PROBLEM, sr.Ensemble(PLAN, aggregation="free"), 1.0, scope="ensemble", test=sr.DeadFeatures(0.1)
     ),
     "projections need a Problem": lambda: sr.risk(EQUICORRELATED, projected((3,)), 1.0),

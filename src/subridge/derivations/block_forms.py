@@ -1,7 +1,7 @@
 """Numbers made from block matrices: quadratic forms, and their leading order in the size.
 
-These are the contractions that Prop. 1 is written in; with N_r = ν_r M they are rational in M, so that the
-limit M → ∞ is read off from the degrees of numerator and denominator.
+Prop. 1 is written in these forms. With N_r = ν_r M they are rational in M, so that the limit M → ∞ follows from the
+degrees of numerator and denominator.
 """
 
 from collections.abc import Mapping
@@ -66,7 +66,7 @@ def gaussian_form(matrix: BlockMatrix, covariance: BlockMatrix | None = None, me
 def gaussian_form_variance(matrix: BlockMatrix, covariance: BlockMatrix | None = None) -> sp.Expr:
     """Return Var[gᵀ X g] = tr[(X + Xᵀ) C (X + Xᵀ) C]/2 for g ~ N(0, C).
 
-    It shows when a form concentrates: divided by the squared mean it must vanish as M → ∞.
+    A form concentrates if this, divided by the squared mean, vanishes as M → ∞.
 
     Parameters
     ----------

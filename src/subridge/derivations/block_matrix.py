@@ -11,9 +11,9 @@ so products, inverses and determinants of matrices of any size cost as much as t
 An identity part needs a square block: its row and column sizes must be the same symbol.
 
 Coefficients are kept in SymPy's field of rational functions, where cancelling is built in; that is about a
-hundred times faster than simplifying expressions. They are factored when they are read. The field takes its generators
-for independent: √x beside x, or sin x beside cos x, would never cancel. If anything but symbols occurs, coefficients
-are combined as expressions instead, and an entry is zero if it vanishes identically.
+hundred times faster than simplifying expressions. They are factored when they are read. The field treats its generators
+as independent: √x and x, or sin x and cos x, would never cancel. If anything but symbols occurs, coefficients are
+combined as expressions instead, and an entry is zero if it vanishes identically.
 """
 
 from __future__ import annotations
@@ -203,7 +203,7 @@ class BlockMatrix:
         return _in_one_field(*self._parts, sp.diag(*self.row_sizes))
 
     def equals(self, other: BlockMatrix) -> bool:
-        """Whether all coefficients agree identically, symbols being positive.
+        """Whether all coefficients agree identically, for positive symbols.
 
         Parameters
         ----------
@@ -213,7 +213,7 @@ class BlockMatrix:
         Returns
         -------
         bool
-            True where it is proved.
+            True if it is proved.
         """
         return not any(map(_nonzero, (self - other)._parts))
 
@@ -315,7 +315,7 @@ def block_text(matrix: BlockMatrix) -> str:
 
 
 def block_latex(matrix: BlockMatrix) -> str:
-    r"""Write a LaTeX ``bmatrix`` whose ones carry their sizes.
+    r"""Write a LaTeX ``bmatrix``, with the size of every vector of ones.
 
     Parameters
     ----------
@@ -340,7 +340,7 @@ def block_latex(matrix: BlockMatrix) -> str:
 def _rows(
     matrix: BlockMatrix, text: Callable[[sp.Expr], str], units: Callable[[str, str], tuple[str, str]]
 ) -> list[list[str]]:
-    """Write every block as ``coefficient·unit`` twice, leaving out factors one and bracketing sums."""
+    """Write the two terms ``coefficient·unit`` of every block, without factors one and with sums in brackets."""
     rows: list[list[str]] = []
     for i, n in enumerate(matrix.row_sizes):
         rows.append([])
@@ -362,7 +362,7 @@ def _factored(coefficients: DomainMatrix) -> sp.ImmutableMatrix:
 
 
 def _in_one_field(*coefficients: sp.MatrixBase | DomainMatrix) -> list[DomainMatrix]:
-    """The same matrices in one field that knows how its generators depend on each other."""
+    """The same matrices in one field; unless all generators are symbols, that of expressions."""
     found = [
         matrix if isinstance(matrix, DomainMatrix) else DomainMatrix.from_Matrix(sp.Matrix(matrix)).to_field()
         for matrix in coefficients
@@ -381,7 +381,7 @@ def _nonzero(coefficients: DomainMatrix) -> list[tuple[int, int]]:
 
 
 def _inverse(matrix: DomainMatrix, reason: str) -> DomainMatrix:
-    """The inverse, by the characteristic polynomial (Cayley-Hamilton); `reason` says why there is none.
+    """The inverse, by the characteristic polynomial (Cayley-Hamilton); `reason` is the error message if there is none.
 
     Polynomials and one division per entry: dividing at every step is hundreds of times slower.
     """
@@ -418,7 +418,7 @@ def _is_zero(value: DomainElement, domain: Domain) -> bool:
 
 
 def _tidied(expression: sp.Expr) -> sp.Expr:
-    """The same with the roots of products as products of roots, symbols being positive.
+    """The same with roots of products as products of roots, for positive symbols.
 
     >>> x, y = sp.symbols("x y")
     >>> _tidied(sp.sqrt(x * y) * sp.sqrt(x))

@@ -286,8 +286,8 @@ def sigma_closed_form() -> sp.Expr:
 def without_radical(expression: sp.Expr) -> sp.Expr:
     """Write an expression in λ as a rational function of σ, ν and d = α/σ − νσ > 0, and simplify it.
 
-    The discriminant of the quadratic is d², so the square root goes away and identities can be decided.
-    Zero out means zero for every λ on the branch of the smaller root.
+    The discriminant of the quadratic is d², so that no square root is left and identities can be decided. If the result
+    is zero, the expression is zero for every λ on the branch of the smaller root.
 
     Parameters
     ----------
@@ -335,7 +335,7 @@ def _ridgeless(expression: sp.Expr, first_has_more: bool, second_has_more: bool)
 
 
 def ridgeless_gamma(first_has_more: bool, second_has_more: bool) -> sp.Expr:
-    """Return γ_rr′ at λ = 0 (eqs. 20, 178, 188); the flags say whether α > ν_rr and α > ν_r′r′.
+    """Return γ_rr′ at λ = 0 (eqs. 20, 178, 188); the flags are α > ν_rr and α > ν_r′r′.
 
     Parameters
     ----------
@@ -462,8 +462,8 @@ def optimal_ridge() -> sp.Expr:
     >>> sp.factor(optimal_ridge() / a + 1 - a / (b * nu) - excess)
     0
     """
-    # The numerator of dE/dσ is a quadratic in σ; the same combination α/σ + νσ appears in λ(σ), so α and σ
-    # leave together when α is eliminated.
+    # The numerator of dE/dσ is a quadratic in σ. The same combination α/σ + νσ appears in λ(σ), so that eliminating α
+    # eliminates σ too.
     numerator = sp.fraction(sp.factor(sp.diff(member_error(), sigma)))[0]
     stationary_alpha = [root for root in sp.solve(numerator, alpha) if root != 0]
     (solution,) = {sp.factor(ridge_of_sigma().subs(alpha, root)) for root in stationary_alpha}

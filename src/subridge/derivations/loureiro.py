@@ -1,9 +1,9 @@
-"""Prop. 1 by the second route: the fixed point of Loureiro et al., with its normalisation put right.
+"""Prop. 1 by the second route: the fixed point of Loureiro et al., with its normalisation corrected.
 
 Their theorem works with p-dimensional features padded by zeros, covariances Σ̄_kk′ = √(ν_kk ν_k′k′) Σ̃_kk′ and
 ridges ν_kk λ_k. In the eigenbases of :mod:`~subridge.derivations.replica` the padding drops out, and so
-do the ν. The paper's R_k lacks 1/p; with it, the route gives Prop. 1 up to where the readout noise is booked: here each
-of the K² terms E_kk′ carries (1/K²) Σ_k η_k² while each E_kk lacks η_k², so that E_g is the same.
+do the ν. The paper's R_k lacks 1/p. With this factor the route gives Prop. 1, but places the readout noise differently:
+each of the K² terms E_kk′ includes (1/K²) Σ_k η_k², and E_kk has no η_k². Their mean E_g is the same.
 """
 
 import sympy as sp
@@ -85,9 +85,7 @@ def crossed_error() -> sp.Expr:
     >>> is_identically_zero(as_in_proposition_one(crossed_error()) - replica.crossed_error())
     True
     """
-    m_r = V_hat * averaged(nu_r * t[i] ** 2 / _G_r)
-    m_s = V_hat_other * averaged(nu_s * u[j] ** 2 / _G_s)
-    m_sum = m_r + m_s
+    m_sum = V_hat * averaged(nu_r * t[i] ** 2 / _G_r) + V_hat_other * averaged(nu_s * u[j] ** 2 / _G_s)
     # The roots √ν of Σ̄ and of Ā pair up to ν_kk ν_k′k′.
     both = nu_r * nu_s / (_G_r * _G_s)
     J_overlap = averaged(both * B[i, j] ** 2)

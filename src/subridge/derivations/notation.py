@@ -1,8 +1,7 @@
 """The paper's letters as SymPy symbols, with the assumptions under which the derivations hold.
 
-Two letters differ from the paper: ``s`` stands for the second member r′ when used as an index, and the scale
-of the data is only seen through ``b`` = s(1−c), the variance of a feature beyond what all features share, and
-``e`` = sc, the shared variance.
+Two letters differ from the paper. The index ``s`` stands for the second member r′. The scale s of the data enters only
+through ``b`` = s(1−c), the variance that a feature has to itself, and ``e`` = sc, the variance that all features share.
 """
 
 import sympy as sp

@@ -1,14 +1,14 @@
 """Proposition 1 for covariances made of blocks a·I + b·11ᵀ.
 
-Written without the factors 1/√ν of the paper, which always pair up: with C_rr′ = A_r(Σ_s+Σ_0)A_r′ᵀ,
-x_r = ν_rr/q̂_r and R_r = (x_r I + C_rr)⁻¹ one has (q̂_r/ν_rr) G_r⁻¹ = R_r, and Prop. 1 reads
+The factors 1/√ν of the paper always come in pairs and are left out here. With C_rr′ = A_r(Σ_s+Σ_0)A_r′ᵀ,
+x_r = ν_rr/q̂_r and R_r = (x_r I + C_rr)⁻¹ = (q̂_r/ν_rr) G_r⁻¹, Prop. 1 (eqs. 8 to 10) reads
 
     γ_rr′ = tr[R_r C_rr′ R_r′ C_r′r] / (α M)
     (1−γ_rr′) E_rr′ = γ_rr′ ζ² + δ_rr′ η_r² + (1/M) w*ᵀ 𝓑_rr′ w*
     𝓑_rr′ = Σ_s − Σ_s(A_rᵀR_rA_r + A_r′ᵀR_r′A_r′)Σ_s + Σ_s A_rᵀR_r C_rr′ R_r′A_r′ Σ_s
     q_r = x_r tr[R_r C_rr] / (ν_rr M)
 
-which stays finite at λ = 0, where Prop. 1 as printed is 0/0.
+This form stays finite at λ = 0, where Prop. 1 as printed is 0/0.
 """
 
 from dataclasses import dataclass
@@ -125,7 +125,7 @@ class MemberPair:
         return self._product(self._aligned, self._met) / self.n_features
 
     def weight_spread(self) -> sp.Expr:
-        """Return tr[R_r C_rr′ R_r′ A_r′A_rᵀ]/(αM), by which shared rows spread the weights of both members alike."""
+        """Return tr[R_r C_rr′ R_r′ A_r′A_rᵀ]/(αM), the weights' covariance over E_rr′ + ζ²."""
         R, R_other = self.resolvents
         return trace((R @ self._covariances[1]) @ (R_other @ self._met.T)) / (alpha * self.n_features)
 
@@ -146,7 +146,7 @@ class MemberPair:
         return self.first @ self.second.T
 
     def _product(self, target: BlockMatrix, between: BlockMatrix) -> sp.Expr:
-        """Return tr[Σ_s A_rᵀR_r X R_r′A_r′ Σ_s E[w*w*ᵀ]], turned round so that only member-sized matrices multiply."""
+        """Return tr[Σ_s A_rᵀR_r X R_r′A_r′ Σ_s E[w*w*ᵀ]], with its factors ordered to keep matrices small."""
         R, R_other = self.resolvents
         seen = self.second @ (self.signal @ target @ self.signal) @ self.first.T
         return trace((R @ between) @ (R_other @ seen))

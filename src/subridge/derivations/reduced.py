@@ -4,7 +4,7 @@ With b = s(1−c) and a = (1+W) b, every error of Prop. 2 is b times a function 
 noise ratios H, W, Z. All of it is written in σ = aS = (1+W)𝓢, in which it is rational;
 :func:`sigma_of_ridge` puts the ridge back.
 
-If 𝓔_k approaches 𝓔_∞ = 1 − ρ² + Wρ² from above, an infinite ensemble may be best; if it approaches from below, some
+If 𝓔_k approaches 𝓔_∞ = 1 − ρ² + Wρ² from above, an infinite ensemble may be best. If it approaches from below, some
 finite k is better. The sign is that of the coefficient of 1/k; where it vanishes are the phase boundaries.
 """
 
@@ -40,7 +40,7 @@ _REDUCED = {a: (1 + W) * b, eta: sp.sqrt(H * b), zeta: sp.sqrt(Z * b), lam: Lam 
 
 
 def _reduce(expression: sp.Expr) -> sp.Expr:
-    """Divide by b, put the noise ratios in, and check that the scale is gone."""
+    """Divide by b, insert the noise ratios, and check that the scale drops out."""
     reduced = sp.factor((expression / b).subs(_REDUCED))
     if reduced.has(b):
         raise ValueError(f"the scale does not drop out of {reduced}")
@@ -203,7 +203,7 @@ def optimal_error() -> sp.Expr:
 
 @lru_cache
 def optimal_coefficient(aligned: bool) -> sp.Expr:
-    """Return the coefficient of 1/k in 𝓔*_k (eq. 215): for ρ ≠ 0 (``aligned``), or for ρ = 0, where H is wrong.
+    """Return the coefficient of 1/k in 𝓔*_k (eq. 215): for ρ ≠ 0 (``aligned``) the printed H; another for ρ = 0.
 
     Parameters
     ----------
@@ -243,7 +243,7 @@ def uniform_optimal_coefficient() -> sp.Expr:
 
 
 def optimal_boundary() -> sp.Expr:
-    """Return the boundary at λ* and ρ = 0, which the paper holds to be out of reach.
+    """Return the boundary at λ* and ρ = 0, which the paper does not give.
 
     >>> sp.factor(optimal_boundary() - H*(1+W)**2*(1+H+Z)/(2 - H*(1+W)))
     0

@@ -4,8 +4,8 @@
 calculation is a sum over i, over j, or over both with the overlaps B_ij. Two expressions are equal for every spectrum
 if their coefficients agree once all sums are brought to one form; :func:`canonical` does that.
 
-**Actions.** Both are written for arbitrary covariances. The saddle point is *solved* from the derivatives, never typed
-in, so a wrong action would give a wrong error. Corrections to the paper that matter here: (λ+q)² in eq. 55 (qhat0sp),
+**Actions.** Both are written for arbitrary covariances. The saddle point is *solved* from the derivatives, so
+that a wrong action would give a wrong error. Corrections to the paper that matter here: (λ+q)² in eq. 55 (qhat0sp),
 1/M in the γ of the off-diagonal terms, η_r² in the rr entries of the off-diagonal action, and a ridge for each member.
 
 The off-diagonal action is kept to first order in ĉ, which is exact for its use: the saddle point has ĉ = 0,
@@ -104,7 +104,7 @@ def is_identically_zero(expression: sp.Expr) -> bool:
     Returns
     -------
     bool
-        True where it is proved.
+        True if it is proved.
 
     Examples
     --------
@@ -161,7 +161,7 @@ Q_hat, R_hat, C_hat, c_hat = sp.symbols("Qhat Rhat Chat chat", real=True)
 
 _g = 1 / (1 + q_hat * d[i])
 _h = 1 / (1 + r_hat * f[j])
-# What the target has in common with each member and with both, and the members with each other.
+# Overlaps of the target with each member and with both, and of the members with each other.
 _target_r = averaged(t[i] ** 2 * _g)
 _target_s = averaged(u[j] ** 2 * _h)
 _target_both = averaged(t[i] * _g * B[i, j] * _h * u[j])
@@ -171,7 +171,7 @@ PAIR_PARAMETERS = (q, Q, r, R, c, C, q_hat, Q_hat, r_hat, R_hat, c_hat, C_hat)
 
 
 def _conjugate(x: sp.Symbol, x_hat: sp.Symbol, x0: sp.Symbol, x0_hat: sp.Symbol) -> sp.Expr:
-    """What couples two order parameters and their conjugates."""
+    """The terms that couple two order parameters and their conjugates."""
     return x * x_hat + beta * x0 * x_hat + beta * x * x0_hat
 
 
@@ -260,7 +260,7 @@ def pair_action() -> sp.Expr:
 
 
 def _for_second(expression: sp.Expr) -> sp.Expr:
-    """Rename what belongs to member r to what belongs to member r′."""
+    """Replace the symbols of member r by those of member r′."""
     names = {q: r, q_hat: r_hat, lam_r: lam_s, eta_r: eta_s, n_first: n_second}
     swapped = expression.replace(
         lambda part: isinstance(part, sp.Sum), lambda part: averaged(part.function.subs({d[i]: f[j], t[i]: u[j]})) * M
@@ -307,9 +307,11 @@ def gradient(pair: bool) -> list[sp.Expr]:
     >>> [all(is_identically_zero(slope) for slope in gradient(pair)) for pair in (False, True)]
     [True, True]
     """
-    action = pair_action() if pair else member_action()
-    saddle = pair_saddle() if pair else member_saddle()
-    parameters = PAIR_PARAMETERS if pair else MEMBER_PARAMETERS
+    action, saddle, parameters = (
+        (pair_action(), pair_saddle(), PAIR_PARAMETERS)
+        if pair
+        else (member_action(), member_saddle(), MEMBER_PARAMETERS)
+    )
     return [sp.diff(action.subs(J, 0), parameter).subs(saddle) for parameter in parameters]
 
 
@@ -327,7 +329,7 @@ def crossed_error() -> sp.Expr:
 
     Examples
     --------
-    Without any weight given to the data the error is the power of the target:
+    At q̂ = r̂ = 0, without data, the error is the power of the target:
 
     >>> crossed_error().subs({q_hat: 0, r_hat: 0})
     p_s

@@ -147,7 +147,7 @@ def size_bracket(more_samples: bool) -> sp.Expr:
     Raises
     ------
     ValueError
-        If the slope is no positive multiple of it, which would refute the claim.
+        If the slope is no positive multiple of it.
 
     Examples
     --------
@@ -159,7 +159,7 @@ def size_bracket(more_samples: bool) -> sp.Expr:
 
 
 def _checked(form: sp.Expr, expression: sp.Expr) -> sp.Expr:
-    """Return the form if the expression is a positive multiple of it; otherwise the claim is wrong."""
+    """Return the form if the expression is a positive multiple of it; else raise ValueError."""
     factor = sp.cancel(expression / form)
     if not is_square_over_positive(factor):
         raise ValueError(f"the expression is not a positive multiple of {form}: {factor}")
@@ -212,7 +212,7 @@ def infinite_ensemble_error() -> sp.Expr:
 
 
 def one_or_two_members() -> sp.Expr:
-    """Return the polynomial in α whose sign says whether one member beats two at λ = 0 and α > 1 (positive: it does).
+    """Return the polynomial in α that is positive where one member beats two at λ = 0 and α > 1.
 
     >>> one_or_two_members().subs(H, 0)
     -Z + alpha/(W + 1) - 1
@@ -240,7 +240,7 @@ def ridge_bracket() -> sp.Expr:
 def slope_in_member_size() -> sp.Expr:
     """Return d𝓔/dm at fixed γ: negative, so that at its best ridge a larger member is always better and k* = 1.
 
-    Any γ < 1 that members of one size reach is reached by larger ones, at m = √(ναγ).
+    Any γ < 1 that members of one size can have, larger members can have too, at m = √(ναγ).
 
     >>> slope_in_member_size().subs({H: 0, W: 0, Z: 0, g: sp.Rational(1, 2), m: sp.Rational(1, 2), alpha: 1})
     -1
@@ -253,7 +253,7 @@ def slope_in_member_size() -> sp.Expr:
 def aligned_forms() -> tuple[sp.Expr, sp.Expr, sp.Expr]:
     """Return s, the error of the mean and that of the scaled mean of k equal members at any ρ and fixed T = scM.
 
-    Errors are in units of s(1−c). A teacher along 1 pins the scale as the features grow:
+    Errors are in units of s(1−c). With a teacher along 1 the scale tends to one as T grows:
 
     >>> sp.factor(sp.limit(aligned_forms()[0], T, sp.oo))
     1
@@ -274,8 +274,8 @@ def aligned_forms() -> tuple[sp.Expr, sp.Expr, sp.Expr]:
 def one_member_loses(T_value: int) -> bool:
     """Whether four members beat one at ρ ≠ 0, each scaled and at its best ridge: exact, by Sturm's theorem.
 
-    At α = 1, ρ = 1/2, H = 1, W = Z = 0 and σ = 1/2 for the four. One member has γ = σ² < 1, which holds on (0, 1), so
-    that no ridge, negative ones included, is left out.
+    Here α = 1, ρ = 1/2, H = 1, W = Z = 0, and σ = 1/2 for the four. One member has γ = σ² < 1, so that σ in (0, 1)
+    covers every ridge, negative ones included.
 
     Parameters
     ----------

@@ -2,9 +2,10 @@
 
 With Σ = d I + F Fᵀ on all features, member r sees C_rr = d I + F_r F_rᵀ (F_r: the rows of F it keeps) and the
 resolvent R_r = (x I + C_rr)⁻¹ = (1/X)(I − F_r K_r F_rᵀ), X = x + d, K_r = (X I + G_r)⁻¹, G_r = F_rᵀ F_r. The
-trace tr[R_r C_rs R_s C_sr] then needs matrices of the rank only. The proof expands both sides into words,
-rewrites them with the relations below until only K_r, K_s and C = F_overlapᵀ F_overlap are left, and compares
-traces, which do not change under rotation or reversal of a word (all three are symmetric). Any rank.
+trace tr[R_r C_rs R_s C_sr] then needs only matrices whose size is the rank. The proof expands both sides into words and
+rewrites them with the relations below until only K_r, K_s and C = F_overlapᵀ F_overlap are left. Then it compares
+traces. All three matrices are symmetric, so that a trace does not change under rotation or reversal of its word. The
+proof holds for any rank.
 """
 
 from collections import defaultdict
@@ -95,7 +96,7 @@ def overlap_trace() -> Polynomial:
 
 
 def low_rank_trace() -> Polynomial:
-    """Return the form that needs matrices of the rank only, reduced.
+    """Return the form that needs only matrices whose size is the rank, reduced.
 
     d² n_o + d x_s tr[K_s C] + d x_r tr[K_r C] + tr[K_r (X G_s − dC) K_s (Y G_r − dC)], x_r = X−d, x_s = Y−d.
 

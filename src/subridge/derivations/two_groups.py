@@ -1,8 +1,8 @@
 """A worked example that is not in the paper: two groups of features.
 
 Features of one group share the variance e, features of different groups only g < e; the rest is as in
-Prop. 2. Two directions of the data are special instead of one. Nothing but the covariance changes below, and the same
-functions derive the closed form:
+Prop. 2. Two directions of the data are special instead of one. Only the covariance changes, and the same functions
+derive the closed form:
 
 - γ, I⁰ and the saddle point are those of Prop. 2: a few strong directions do not change the bulk;
 - I¹_rr = a(φ_A²/μ_A + φ_B²/μ_B) − b, where the group makes up the fraction φ of all features and the member

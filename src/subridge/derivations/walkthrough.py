@@ -11,7 +11,7 @@ from subridge.derivations import equicorrelated as eq
 from subridge.derivations.block_matrix import BlockMatrix, block_latex
 from subridge.derivations.notation import nu_r, rho
 
-# In place of <name> stands the formula of that name.
+# <name> is replaced by the formula of that name.
 _PAGE = r"""# How Proposition 2 follows from Proposition 1
 
 This page is written by `subridge.derivations.walkthrough.page()`; every displayed formula is printed from a

@@ -172,7 +172,7 @@ class MemberMoments:
 
     @property
     def silence(self) -> FloatArray:
-        """Largest power of outputs that count as zero, shape (...). Below the range of floats a power loses its digits."""
+        """Largest power of outputs that count as zero, shape (...); a power loses digits below the range of floats."""
         return np.asarray(TINY if self.outputs is not None else SILENT * self.with_target()[1])
 
     def with_target(self) -> tuple[FloatArray, FloatArray]:

@@ -1,15 +1,16 @@
 """Features that fail at test time, in closed form for equicorrelated data (Prop. 2).
 
-Each feature reads zero with probability f; let h = 1 - f. With the target's power v, what member r misses of it, l_r,
-and the product W_rs of the weights of two members, the mean over the features' fates is, for any weights,
+Each feature reads zero with probability f; let h = 1 - f. With the target's power v, the part l_r of it that member r
+misses, and the product W_rs of the weights of two members, the mean over failures is, for any weights,
 
     E^t_rs = h² E_rs + (1 - h²) δ_rs η_r² + f² v + f h (l_r + l_s) + f h (a + s c) W_rs,
 
-where a + s c is the variance of a feature. No term is a difference. Typically the weights of trained members have
+where a + s c is the variance of a feature. No term is a difference. For typical training data W_rs is
 
-    W_rs = (1-ρ²) (b/a)² ν_rs σ_r σ_s + ρ² φ_r φ_s ν_rs/(ν_rr ν_ss) + γ_rs (E_rs + ζ²)/a :
+    W_rs = (1-ρ²) (b/a)² ν_rs σ_r σ_s + ρ² φ_r φ_s ν_rs/(ν_rr ν_ss) + γ_rs (E_rs + ζ²)/a.
 
-their means, across and along 1 with the shares φ of `prop2.shares_along`, and what the rows in common add to both.
+The first two terms are from the mean weights, orthogonal to 1 and along it, with the shares φ of `prop2.shares_along`.
+The last is from the training rows that both members see.
 docs/derivations/test-data.md derives the two formulas.
 """
 
@@ -29,12 +30,12 @@ from subridge.theory.saddle_point import quiet
 
 
 def probability_of(test: TestLaw) -> float:
-    """f, of features that fail one by one and alike; `ParameterError` for any other test data."""
+    """f, if features fail independently with one probability; other test data raise `ParameterError`."""
     if isinstance(test, DeadFeatures) and test.probability.ndim == 0 and test.groups is None:
         return float(test.probability)
     raise ParameterError(
-        "on an EquicorrelatedProblem test= knows sr.DeadFeatures with one probability and without groups; for other "
-        "test data make a Problem by problem.realise(n_features, seed)"
+        "with an EquicorrelatedProblem, test= must be sr.DeadFeatures with one probability and without groups; for "
+        "other test data, make a Problem by problem.realise(n_features, seed)"
     )
 
 
@@ -44,7 +45,7 @@ def dead_errors(
     """E^t_rs from E_rs, δ_rs η_r² and (a + s c) W_rs, shape (..., k, k), v, shape (...), and l_r, shape (..., k)."""
     h = 1 - f
     lost = f * f * power[..., None, None] + f * h * np.add(*of_pairs(missed))
-    kept = h * (h * errors + f * weights) if h > 0 else 0.0  # nothing, however large
+    kept = h * (h * errors + f * weights) if h > 0 else 0.0  # at h = 0 nothing is kept, even of infinite errors
     return np.asarray(kept + (1 - h * h) * eta2 + lost)
 
 
@@ -52,7 +53,7 @@ def dead_errors(
 def dead_moments(
     grid: EquicorrelatedGrid, f: float, moments: MemberMoments, bounds: FloatArray
 ) -> tuple[MemberMoments, FloatArray]:
-    """Moments of members and target where features fail, from those on complete data, and the rounding of the pairs."""
+    """Moments of members and target where features fail, from those on complete data, and bounds of the pairs."""
     if f == 0:
         return moments, bounds
     found, kappa_bar = bulk_of_members(grid)

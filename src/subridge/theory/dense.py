@@ -1,8 +1,9 @@
 """Tables of any covariance and any measurements: one decomposition per member, one matrix product per pair.
 
-A plain eigendecomposition errs by eps·d_max on every eigenvalue, which is harmless for large ones and ruins small ones.
-For a graded matrix H = D C D, whose features differ in scale, a Cholesky factor that takes the largest remaining
-variance first and one-sided Jacobi rotations find every eigenvalue to eps times the condition of C, whatever D is.
+A plain eigendecomposition has an error of eps·d_max on every eigenvalue, which is harmless for large ones and ruins
+small ones. For a graded matrix H = D C D, whose features differ in scale, a Cholesky factor that takes the largest
+remaining variance first and one-sided Jacobi rotations give every eigenvalue with a relative error of eps times the
+condition of C, whatever D is.
 """
 
 from itertools import combinations_with_replacement
@@ -33,7 +34,7 @@ class Directions(NamedTuple):
     image: FloatArray  # H Z
     theta: FloatArray  # relative error of each eigenvalue
     is_plain: bool = True  # errors are those of an orthogonal transformation
-    may_be_refined: bool = False  # `decompose` with accurate=True would know more
+    may_be_refined: bool = False  # `decompose` with accurate=True would be more accurate
     dropped: int = 0  # directions below rounding error, treated as zero
     dropped_size: float = 0.0  # eigenvalue that each of them may have
     blurred: float = 0.0  # eigenvalue below which the directions kept mix with those dropped
@@ -52,14 +53,14 @@ class _Member(NamedTuple):
 
 
 def dense_tables(problem: Problem, plan: SubsetPlan, *, accurate: bool, rank: int) -> Tables:
-    """Tables by decomposition; `rank` is that of the covariance as far as its form tells."""
+    """Tables by decomposition; `rank` is an upper bound of the covariance's rank."""
     M = plan.n_features
     S, O, w = problem.signal_covariance, problem.noise_covariance, problem.teacher_weights
     keys = [(A.ndim, A.tobytes()) for A in plan.measurements]
     # Measurements are scaled by powers of two, so that their squares neither overflow nor underflow.
     units = [1.0 if A.ndim == 1 else 2.0 ** np.floor(np.log2(abs(A).max() or 1.0)) for A in plan.measurements]
     plan = SubsetPlan(tuple(A if u == 1 else A / u for A, u in zip(plan.measurements, units, strict=True)), M)
-    firsts = map(keys.index, set(keys))  # members that see the same are built once
+    firsts = map(keys.index, set(keys))  # members with the same measurements are built once
     known = {keys[r]: _member(problem, plan, r, units[r], rank, accurate=accurate) for r in firsts}
     built = [known[key] for key in keys]
     Sx = [S.apply(member.residual) for member in built]
@@ -90,14 +91,14 @@ def dense_tables(problem: Problem, plan: SubsetPlan, *, accurate: bool, rank: in
 def _member(problem: Problem, plan: SubsetPlan, r: int, unit: float, rank: int, *, accurate: bool) -> _Member:
     """Decompose a member's covariance H and fit it to infinite data, from measurements divided by `unit`.
 
-    The errors of its table follow from the sizes of the terms that loadings and residual add up from.
+    Errors in its table follow from the sizes of the terms that are summed in loadings and residual.
     """
     S, O, w = problem.signal_covariance, problem.noise_covariance, problem.teacher_weights
     A = plan.measurements[r]
     M = plan.n_features
     chooses = A.ndim == 1
     H = measured(problem, plan, r, r)
-    # Standard deviations of what the member measures, if nothing in them cancels.
+    # Standard deviations of what the member measures; for a matrix A upper bounds, without cancellation.
     deviations = np.sqrt(S.variances_of_features() + O.variances_of_features())
     spread = np.sqrt(np.diagonal(H)) if chooses else np.abs(A) @ deviations
     found = decompose(H, spread**2, accurate=accurate)
@@ -105,25 +106,25 @@ def _member(problem: Problem, plan: SubsetPlan, r: int, unit: float, rank: int, 
     few = np.sqrt(min(len(d), _ALIGNED))
 
     def along(missed: FloatArray, weights: FloatArray) -> FloatArray:
-        """What the signal missed and the noise of these weights, shape (M,) each, have in the member's directions."""
+        """``Zᵀ A_r (Σ_s missed - Σ_0 weights)``, for two vectors of shape (M,)."""
         return Z.T @ plan.measure(r, S.apply(missed) - O.apply(weights))
 
-    # A member starts at the teacher's own weights on the features it sees, so that what they leave is exactly zero.
+    # The fit starts at the teacher's weights on the features that are seen, so that their residual is exactly zero.
     start = w[A] if chooses else np.zeros(len(A))
     begun = plan.lift(r, start)
     unseen = w - begun
     solved = along(unseen, begun)
-    # One step of refinement on the problem itself: H is rounded, and small directions feel what a fit to it leaves.
+    # One step of refinement with the covariances themselves: H is rounded, which matters in small directions.
     moved = plan.lift(r, Z @ solved)
     refined = solved + along(unseen - moved, begun + moved)
-    # Small entries of H Z are d Z; large ones are a product in which nothing cancels.
+    # Small entries of H Z are d Z. Large ones are computed as a product, in which nothing cancels.
     HZ = found.image if found.is_plain else np.where(np.diagonal(H)[:, None] <= d, H @ Z, found.image)
     at_start = HZ.T @ start
     fit = at_start + HZ.T @ (start - Z @ at_start) + refined
-    told = (start != 0) & (spread > 0)
-    sizes = spread[told, None]
+    used = (start != 0) & (spread > 0)
+    sizes = spread[used, None]
     direct = ((sizes**2 <= d) | (d <= found.blurred)) & (not found.is_plain)
-    own = few * np.linalg.norm(np.where(direct, sizes, d / sizes) * start[told, None], axis=0)
+    own = few * np.linalg.norm(np.where(direct, sizes, d / sizes) * start[used, None], axis=0)
     step = Z @ refined
     lifted = plan.lift(r, step)
     residual = unseen - lifted
@@ -135,7 +136,7 @@ def _member(problem: Problem, plan: SubsetPlan, r: int, unit: float, rank: int, 
         theta = np.maximum(theta, 4 * EPS * np.sum((spread[:, None] * Z) ** 2, axis=0))
         terms = abs(unseen) + abs(A).T @ abs(step)
         norms = np.linalg.norm(A, axis=1, keepdims=True)
-        # The rank of the rows, each at its own scale.
+        # The rank of the rows, each scaled to length one.
         most = int(np.linalg.matrix_rank(A / np.where(norms > 0, norms, 1.0), rtol=8 * max(A.shape) * EPS))
     reach = np.sqrt(_size(S, unseen) + _size(O, begun))
     noise = _size(O, weights)
@@ -145,7 +146,7 @@ def _member(problem: Problem, plan: SubsetPlan, r: int, unit: float, rank: int, 
     scale = M / len(A) * unit**2
     doubt = TableDoubt(
         theta,
-        # A step of refinement moves large loadings by what small directions, known less well, seem to have in common.
+        # The refinement adds errors of small directions, which are less accurate, to the loadings of larger ones.
         (blurred * (own + reach) + few * np.sqrt(theta * np.cumsum(theta * solved**2))) / root,
         (abs(solved) + blurred * reach) / root,
         (blurred * left + EPS * np.sqrt(_size(S, terms) + noise)) / root,
@@ -162,8 +163,8 @@ def _member(problem: Problem, plan: SubsetPlan, r: int, unit: float, rank: int, 
 def decompose(H: FloatArray, level: FloatArray, *, accurate: bool) -> Directions:
     """Decompose a symmetric positive semi-definite H, shape (N, N).
 
-    `level`, shape (N,), is the size of the terms that make up its diagonal. Without `accurate` a matrix whose features
-    have similar scales is decomposed plainly, and the errors `theta` say what that costs.
+    `level`, shape (N,), is the size of the terms that are summed in its diagonal. Without `accurate`, a matrix whose
+    features have similar scales gets a plain eigendecomposition, with larger errors `theta`.
 
     >>> found = decompose(np.diag([1e-40, 1.0, 1e40]), np.array([1e-40, 1.0, 1e40]), accurate=True)
     >>> found.values.round(50).tolist(), bool(found.theta.max() < 1e-14)
@@ -203,8 +204,8 @@ def _graded(G: FloatArray, level: FloatArray, rounding: float) -> Directions:
     roots = roots[ascending]
     Y = Y[:, ascending]
     d = roots**2
-    # A feature that is explained up to rounding still has its share in every eigenvector. In large directions the share
-    # is known. Small ones keep only the pivots, and H Z comes from the factor, not from the eigenvalue.
+    # A feature that the pivots explain up to rounding still has an entry in every eigenvector. In large directions this
+    # share is accurate. Small directions keep only the pivots, and their H Z comes from the Cholesky factor.
     blurred = 1e-4 * float(level[left].max(initial=0.0))
     large = d > blurred
     share = np.where(large, L[rank:] @ Y / d, 0.0)
@@ -252,6 +253,6 @@ def measured(problem: Problem, plan: SubsetPlan, r: int, s: int) -> FloatArray:
 
 
 def _size(covariance: Covariance, x: FloatArray) -> float:
-    """What the rounding of xᵀΣx is relative to: its terms if they add up, their squares if they do not."""
+    """Twice the larger of |x|ᵀΣ|x| and Σ_i Σ_ii x_i²: the size that the rounding error of xᵀΣx is relative to."""
     size = abs(x)
     return 2 * max(float(size @ covariance.apply(size)), float(covariance.variances_of_features() @ size**2), 0.0)

@@ -1,13 +1,14 @@
 """Derivatives of the risk of Prop. 2 in ridges, noises, sample ratio and subset fractions.
 
 E_rs of eq. 16 (EquiCorrGeneralizationError) depends on the two members and on their overlap only, and it is symmetric
-in the members. So it is enough to move the left member of every pair at once: with weights w
+in the members. So it suffices to vary the left member of all pairs at once. With weights w,
 
     dE/dx_r = 2 Σ_s w_r w_s ∂E_rs/∂x_r   (left member),        dE/dν_rs = 2 w_r w_s ∂E_rs/∂ν_rs   (overlap, r ≠ s),
 
-and dE/dν_rr has the overlap of a member with itself as well. Every partial derivative is the imaginary part at
+and dE/dν_rr also has the term of a member's overlap with itself. Every partial derivative is the imaginary part at
 x + ih divided by a tiny h (complex step; Squire & Trapp 1998, SIAM Review 40, 110), to as many digits as the value.
-Weights that minimise the error may be held fixed. What a member misses of the target counts if they do not sum to one.
+Weights that minimise the error may be held fixed. If they do not sum to one, the part of the target that members miss
+enters too.
 """
 
 from dataclasses import dataclass
@@ -39,7 +40,7 @@ class RiskGradient:
     label_noise, sample_ratio : ndarray, shape (...)
         dE/dζ, and the slope dE/dα of the learning curve.
     fractions : ndarray, shape (..., k, k)
-        dE/dν_rr on the diagonal; beside it dE/dν_rr′, where ν_rr′ and ν_r′r move together.
+        dE/dν_rr on the diagonal; off the diagonal dE/dν_rr′, where ν_rr′ and ν_r′r change together.
 
     See Also
     --------
@@ -72,7 +73,7 @@ class Member(NamedTuple):
 def pair_errors(grid: EquicorrelatedGrid, left: Member, right: Member, overlap: Any, zeta: Any) -> tuple[Any, Any]:
     """Eq. 16 (EquiCorrGeneralizationError) as printed, for real or complex arguments; shape (..., k, k).
 
-    The second is the power of the target's part orthogonal to 1 that the two members miss, added up.
+    Also returns the power of the target's part orthogonal to 1 that each member misses, summed over the two.
     """
     a, b, alpha, rho2 = (field[..., None, None] for field in (grid.a, grid.b, grid.alpha + 0j, grid.rho2))
     S_r, S_s = (printed_S(a, alpha, member.nu, member.lam) for member in (left, right))
@@ -124,12 +125,14 @@ def risk_gradient(problem: EquicorrelatedProblem, ensemble: Ensemble, sample_rat
     if not isinstance(problem, EquicorrelatedProblem):
         raise ParameterError("problem must be an EquicorrelatedProblem: its risk is smooth in the subset fractions")
     alpha = extended_non_negative("sample_ratio", sample_ratio)
-    if not ((alpha > 1e-30) & (alpha < 1e100)).all():  # its square is a number, and so is its inverse
+    if not ((alpha > 1e-30) & (alpha < 1e100)).all():  # its square and inverse are floats
         raise ParameterError(f"sample_ratio must be positive, from 1e-30 to 1e100, got {alpha.tolist()}")
     grid = EquicorrelatedGrid.of(problem, ensemble, alpha)
     if (grid.a == 0).any():
-        raise ParameterError("correlation is 1 and feature_noise 0, so that nothing varies with the ridge; lower it")
-    at = risk(problem, ensemble, alpha)  # refuses a ridge that is too negative
+        raise ParameterError(
+            "at correlation 1 and feature_noise 0 nothing varies with the ridge; lower the correlation"
+        )
+    at = risk(problem, ensemble, alpha)  # raises for a ridge that is too negative
     w = ensemble.aggregation.weights(at.moments)
     left, right = map(Member, *(of_pairs(x) for x in (grid.own, grid.lam, grid.eta)))
     own = np.eye(ensemble.n_members)
@@ -142,7 +145,7 @@ def risk_gradient(problem: EquicorrelatedProblem, ensemble: Ensemble, sample_rat
     def slope(
         unit: Any, moved: Member = left, overlap: Any = grid.nu, zeta: Any = zeta, alpha: Any = grid.alpha
     ) -> FloatArray:
-        """Derivatives of the terms E_rs in something that was moved by ih in this unit, shape (..., k, k)."""
+        """Derivatives of the terms E_rs by an argument to which ih times this unit was added, shape (..., k, k)."""
         errors, missed = pair_errors(grid._replace(alpha=alpha), moved, right, overlap, zeta)
         return np.where(known, (outer(w) * errors.imag + alone * missed.imag) / (STEP * unit), np.nan)
 

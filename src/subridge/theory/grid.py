@@ -33,7 +33,7 @@ def row_fractions(ensemble: Ensemble) -> FloatArray:
 
 
 def row_factors(f: FloatArray) -> FloatArray:
-    """f_rs/(f_r f_s), by which γ_rs is larger than if all members saw all rows; shape (..., k, k)."""
+    """f_rs/(f_r f_s), the factor of γ_rs if members do not see all rows; shape (..., k, k)."""
     return np.asarray(f / outer(np.linalg.diagonal(f)))
 
 
@@ -43,9 +43,12 @@ def leading_shape(problem: Problem | EquicorrelatedProblem, ensemble: Ensemble, 
     if isinstance(problem, EquicorrelatedProblem):
         given = {name: getattr(problem, name).shape for name in problem.__dataclass_fields__}
         given["fractions"] = ensemble.fractions.shape[:-2]
-    ridge = ensemble.ridge.shape[:-1]
-    noise = ensemble.readout_noise.shape[:-1]
-    return common_shape(sample_ratio=alpha.shape, ridge=ridge, readout_noise=noise, **given)
+    return common_shape(
+        sample_ratio=alpha.shape,
+        ridge=ensemble.ridge.shape[:-1],
+        readout_noise=ensemble.readout_noise.shape[:-1],
+        **given,
+    )
 
 
 class GeneralGrid(NamedTuple):
@@ -78,7 +81,7 @@ class GeneralGrid(NamedTuple):
         return GeneralGrid(alpha.shape, alpha, lam, eta, zeta, self.rows)
 
     def in_blocks(self, errors: Callable[["GeneralGrid"], tuple[FloatArray, ...]], per_point: int) -> list[FloatArray]:
-        """Arrays of the grid's shape from a function that needs `per_point` temporary numbers at every point."""
+        """The arrays of `errors` on the whole grid, by blocks; it needs `per_point` temporary numbers at a point."""
         step = max(1, _BLOCK // max(1, per_point))
         starts = range(0, max(1, len(self.alpha)), step)
         parts = [errors(self.part(slice(start, start + step))) for start in starts]
@@ -115,10 +118,13 @@ class EquicorrelatedGrid(NamedTuple):
         T = np.inf if n_features is None else s * c * n_features
         rho = np.where((c > 0) | np.isfinite(T), problem.alignment, 0.0)
         scalars = (alpha, problem.label_noise, omega2, rho, b, b + omega2, s * c, T)
-        fields = [np.broadcast_to(scalar, shape) for scalar in scalars]
-        fields.append(np.broadcast_to(ensemble.fractions, (*shape, k, k)))
-        fields += [np.broadcast_to(field, (*shape, k)) for field in (ensemble.ridge, ensemble.readout_noise)]
-        fields.append(np.broadcast_to(row_fractions(ensemble), (*shape, k, k)))
+        fields = [
+            *(np.broadcast_to(scalar, shape) for scalar in scalars),
+            np.broadcast_to(ensemble.fractions, (*shape, k, k)),
+            np.broadcast_to(ensemble.ridge, (*shape, k)),
+            np.broadcast_to(ensemble.readout_noise, (*shape, k)),
+            np.broadcast_to(row_fractions(ensemble), (*shape, k, k)),
+        ]
         return cls._make(fields)
 
     @property
@@ -133,11 +139,11 @@ class EquicorrelatedGrid(NamedTuple):
 
     @property
     def rho2(self) -> FloatArray:
-        """ρ², for forms that have no 1 - ρ² to keep the digits of."""
+        """ρ², for formulas in which 1 - ρ² may lose digits."""
         return self.rho**2
 
     def lean(self) -> "EquicorrelatedGrid":
-        """The same grid for long arithmetic: an axis along which a field is constant has length one in that field."""
+        """The same grid for fast arithmetic: an axis along which a field is constant has length one in that field."""
         axes = range(self.alpha.ndim)
         return EquicorrelatedGrid(*(f[tuple(slice(None if f.strides[i] else 1) for i in axes)] for f in self))
 

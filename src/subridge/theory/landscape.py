@@ -43,13 +43,13 @@ class Landscape:
     signal: FloatArray  # power of the signal orthogonal to 1, shape (G,)
     power: FloatArray  # of the whole target, shape (G,)
     floor: FloatArray  # lower end of the branch, shape (G, k)
-    scales: FloatArray  # all eigenvalues: the decades in which the error can turn
+    scales: FloatArray  # all eigenvalues: the error changes near these values of κ̄
     ridge: Callable[[Any, IntArray | slice], Any]  # λ_r(κ̄_r)
     kappa_bar: Callable[[FloatArray, IntArray], FloatArray]  # its inverse; a λ below the lowest is raised to it
     # Bias and γ of every pair (n, k, k), and of the mean outputs c_r (n, k) and D_rs/(c_r c_s) (n, k, k).
     forms: Callable[[ComplexArray, IntArray], tuple[ComplexArray, ...]]
-    # E_rs (n, k, k) at κ̄ on other test data, from that on data like those of training, the products of outputs without
-    # readout noise and c_r; None where they are alike.
+    # E_rs (n, k, k) at κ̄ on other test data, from κ̄, the points, E_rs on data like those of training, the products of
+    # outputs without readout noise, and c_r; None if the test data are like those of training.
     on_test: OnTest | None = None
 
     @quiet
@@ -74,8 +74,8 @@ class Landscape:
         w = self.aggregation.weights(moments)
         slope = (outer(w) * pairs.imag).sum(axis=(-2, -1))
         if not self.aggregation.sums_to_one:
-            # With best weights Σ_r w_r (Σ_s F_rs w_s - c_r) = 0, and the derivatives of c and F all but cancel
-            # where much is fitted. That of F_rs/(c_r c_s) is left, and where members differ that of log c_r.
+            # With best weights Σ_r w_r (Σ_s F_rs w_s - c_r) = 0. The derivatives of c and F nearly cancel where most
+            # is fitted. The rest is the derivative of F_rs/(c_r c_s), and that of log c_r where members differ.
             ratio = alike + np.where(both.real > 0, added / both, 0.0)
             defect = (F * w[:, None, :]).sum(axis=-1) - c.real
             total = w.sum(axis=-1, keepdims=True)
@@ -94,7 +94,6 @@ def general_landscape(
     spectra = [member.spectrum for member in tables.members]
     k = len(spectra)
     samples = grid.alpha * tables.n_features
-    needs_outputs = not aggregation.sums_to_one
     seen = grid.alpha[:, None] * np.diagonal(grid.rows)
     shared = row_factors(grid.rows)
 
@@ -105,7 +104,7 @@ def general_landscape(
         return effective_ridges(spectra, seen[rows], lam, clip=True)[0]
 
     def forms(kappa_bar: ComplexArray, rows: IntArray) -> tuple[ComplexArray, ...]:
-        """The bias from what infinite data leave, which has no step where another form would take over."""
+        """The bias is from what infinite data leave at every point: a change of form would make a step in the error."""
         shares = [s.shares(kappa_bar[:, r]) for r, s in enumerate(spectra)]
         c = np.column_stack([phi @ member.squares for (phi, _), member in zip(shares, tables.members, strict=True)])
         found = np.zeros((3, len(rows), k, k), dtype=kappa_bar.dtype)
@@ -115,7 +114,7 @@ def general_landscape(
             bias, gamma, D = found[:, :, r, s]
             bias += pair.left_over + psi_r @ pair.left_over_r + psi_s @ pair.left_over_s + pair.cross(psi_r, psi_s)
             gamma += pair.trace(phi_r, phi_s) * shared[r, s] / samples[rows]
-            if needs_outputs:
+            if not aggregation.sums_to_one:
                 D += pair.cross(phi_r, phi_s)
             found[:, :, s, r] = found[:, :, r, s]
         bias, gamma, D = found
@@ -189,5 +188,4 @@ def equicorrelated_landscape(
         return dead_errors(failing, pairs, readout(here), weights, here.b, here.b[:, None] - c)
 
     power = np.where(grid.rho2 > 0, np.inf, grid.b)
-    test = on_test if failing else None
-    return Landscape(grid, aggregation, grid.b, power, lowest, d, ridge, inverse, forms, test)
+    return Landscape(grid, aggregation, grid.b, power, lowest, d, ridge, inverse, forms, on_test if failing else None)

@@ -20,8 +20,8 @@ def precise_risk(
 ) -> float:
     """Risk of the mean of the members at one point, computed with `digits` digits and rounded once at the end.
 
-    Every input is taken as the exact double it is; eigenvalues far below the largest, by all but eight of the digits,
-    count as zero. The cost grows with the cube of the number of features.
+    Inputs are exact doubles. Eigenvalues below 10^(8 - digits) times the largest count as zero. The cost grows with the
+    cube of the number of features.
 
     Parameters
     ----------
@@ -42,11 +42,11 @@ def precise_risk(
     Raises
     ------
     ParameterError
-        If more than one point is asked for, or another aggregation than the mean.
+        If there is more than one point, or the aggregation is not the mean.
     RidgeError
         If a ridge is so negative that the regression has no solution.
     ConvergenceError
-        If so few digits do not suffice to find the saddle point.
+        If `digits` is too small to find the saddle point.
 
     See Also
     --------
@@ -69,7 +69,7 @@ def precise_risk(
     digits = positive_integer("digits", digits, _MOST_DIGITS)
     sample_ratio = one_number("sample_ratio", non_negative("sample_ratio", sample_ratio))
     if not ensemble.aggregation.is_mean:
-        raise ParameterError('precise_risk knows the mean of the members; give aggregation="mean"')
+        raise ParameterError('precise_risk is for the mean of the members; give aggregation="mean"')
     refuse_row_fractions(ensemble, "precise_risk")
     k = ensemble.n_members
     numbers = [problem.label_noise] if isinstance(problem, Problem) else vars(problem).values()
@@ -95,14 +95,14 @@ def precise_risk(
 
 
 def _exact(x: ArrayLike) -> Any:
-    """Doubles as exact numbers of high precision, in an array of objects, whose operators NumPy knows."""
+    """Doubles as exact numbers of high precision, in an array of objects."""
     import mpmath
 
     return np.vectorize(mpmath.mpf, otypes=[object])(np.asarray(x, dtype=np.float64))[()]
 
 
 def _proposition_one(problem: Any, ensemble: Ensemble, alpha: Any, lam: Any) -> tuple[Any, Any]:
-    """B_rs of eq. 9 (GeneralErr) and γ_rs of eq. 8, with R_r = q̂_r G_r⁻¹ = (κ̄_r + Σ̃_rr)⁻¹ where there is variance."""
+    """B_rs of eq. 9 (GeneralErr) and γ_rs of eq. 8, with R_r = q̂_r G_r⁻¹ = (κ̄_r + Σ̃_rr)⁻¹ where variance > 0."""
     import mpmath
 
     M, k = problem.n_features, ensemble.n_members
@@ -154,11 +154,12 @@ def _proposition_two(problem: Any, ensemble: Ensemble, alpha: Any, lam: Any) -> 
     own = np.diagonal(nu)
     s, c, omega, rho = map(_exact, (problem.data_scale, problem.correlation, problem.feature_noise, problem.alignment))
     b = s * (1 - c)
-    a = s * (1 - c) + omega**2
+    a = b + omega**2
     ill_posed = lam * own < -a * (np.sqrt(alpha) - np.sqrt(own)) ** 2
     if a and ill_posed.any():
-        worst = float(lam[ill_posed][0])
-        raise RidgeError(f"ridge={worst:g} is too negative: the regression has no solution; raise the ridge")
-    S = printed_S(a, alpha, own, lam) if a else 0 * own  # without a bulk there is nothing to fit in it
+        raise RidgeError(
+            f"ridge={float(lam[ill_posed][0]):g} is too negative: the regression has no solution; raise the ridge"
+        )
+    S = printed_S(a, alpha, own, lam) if a else 0 * own  # without a bulk nothing is fitted in it
     I_0, I_1, gamma = printed_forms(b, a, alpha, (own[:, None], own, nu), (S[:, None], S))
     return (1 - rho**2) * I_0 + rho**2 * (I_1 if c > 0 else I_0), gamma

@@ -39,19 +39,19 @@ def risk(
     problem : Problem or EquicorrelatedProblem
         The law of the data: finite, or in the limit M → ∞.
     ensemble : Ensemble
-        From a `SubsetPlan` for a `Problem`; for an `EquicorrelatedProblem` fractions are enough. From the strategy
-        ``sr.subsets.Projection`` it is the error averaged over Gaussian projections, which needs only the spectrum of
-        a `Problem`, and no matrix if its features are independent.
+        From a `SubsetPlan` for a `Problem`; for an `EquicorrelatedProblem` fractions are enough. With
+        ``sr.subsets.Projection`` the error is averaged over Gaussian projections. This needs a `Problem`, uses only its
+        spectrum, and forms no matrix if the features are independent.
     sample_ratio : array_like, shape (...)
         α = P/M ≥ 0; ``inf`` is infinite data.
     n_features : int, optional
-        For an `EquicorrelatedProblem`: M at which the aligned part of the teacher is taken, by the form uniform in
+        For an `EquicorrelatedProblem`: M in the error of the teacher's part along 1, by a form that holds for every
         s c M; None is M → ∞.
     test : Problem, DeadFeatures or MeanShift, optional
-        The law of the test data, if it differs from that of training; for a `Problem` without projections. An
-        `EquicorrelatedProblem` knows `DeadFeatures` of one probability. The error is that of the noise-free label.
-        Weights of an aggregation are those that are best on data like those of training;
-        ``Risk.of_moments(found.moments, aggregation)`` has those that are best on the test data.
+        The law of the test data, if it differs from that of training; for a `Problem` without projections. For an
+        `EquicorrelatedProblem` it must be `DeadFeatures` with one probability. The error is that of the noise-free
+        label. The weights are those that are best on data like those of training;
+        ``Risk.of_moments(found.moments, aggregation)`` uses those that are best on the test data.
     ridges : array_like, shape (n,) or (n, k), optional
         Sweep that replaces ``ensemble.ridge`` and puts an axis of length n before all others.
 
@@ -66,7 +66,7 @@ def risk(
     ParameterError
         If a parameter lies outside its range, or the aggregation is not a weighted sum of members.
     SubsetError
-        If the ensemble of a `Problem` has no plan that says which features each member sees.
+        If the problem is a `Problem` and the ensemble has no plan of which features each member sees.
     RidgeError
         If a ridge is so negative that the regression has no solution.
 
@@ -75,7 +75,7 @@ def risk(
     InfiniteRiskWarning
         A ridgeless member is exactly at its interpolation threshold; the risk there is inf.
     AccuracyWarning
-        Somewhere rounding may have changed the risk by more than 1e-8 of itself; `Risk.error_bound` says where.
+        Rounding may have changed the risk at some points by more than 1e-8 of itself; see `Risk.error_bound`.
 
     See Also
     --------
@@ -87,9 +87,10 @@ def risk(
     Notes
     -----
     `Risk.error_bound` bounds the relative rounding error of every total: about 1e-14 on ordinary problems. It is NaN,
-    not known, for averaged projections of features that are not independent and on other test data, except for the mean
-    of an `EquicorrelatedProblem`. Features of very different scales, small eigenvalues and tiny risks keep their
-    digits; docs/numerics.md says how. `subridge.precise_risk` recomputes a point with as many digits as asked.
+    which means unknown, for averaged projections of features that are not independent. It is also NaN on other test
+    data, except for the mean of an `EquicorrelatedProblem`. Features of very different scales, small eigenvalues and
+    tiny risks keep their digits, see docs/numerics.md. `subridge.precise_risk` recomputes a point with any number of
+    digits.
 
     Examples
     --------
@@ -121,7 +122,7 @@ def risk(
             shifted, rounding = dead_moments(points, probability_of(test), moments, rounding)
     else:
         if n_features is not None:
-            raise ParameterError("n_features belongs to an EquicorrelatedProblem; a Problem knows its own size")
+            raise ParameterError("n_features belongs to an EquicorrelatedProblem; the size of a Problem is fixed")
         grid = GeneralGrid.of(problem, ensemble, alpha)
         if is_projected:
             moments, rounding = projected_moments(problem, ensemble, grid)
@@ -132,8 +133,7 @@ def risk(
                 raise ParameterError(
                     "test= needs projections that are drawn: sr.Ensemble(sr.subsets.projection(...), ...)"
                 )
-            at = moments_at_test(problem, test)
-            shifted = moments_on_test(problem, ensemble, grid, at, moments.pairs)
+            shifted = moments_on_test(problem, ensemble, grid, moments_at_test(problem, test), moments.pairs)
             rounding = None
     found = _aggregated(ensemble.aggregation, moments, shifted, rounding)
     warn_if_infinite(found.pairs, None if shifted is None else shifted.v)
@@ -161,9 +161,9 @@ def _swept(
 def _aggregated(
     aggregation: Aggregation, moments: MemberMoments, shifted: MemberMoments | None, rounding: FloatArray | None
 ) -> Risk:
-    """The risk on test data, if moments on them are given, with the weights that are best on data like training's.
+    """The risk, on test data if moments on them are given, with the weights that are best on data like training's.
 
-    On test data such weights are no minimum, so that their own rounding counts: it is bounded for the mean alone.
+    On test data these weights are no minimum, so that their own rounding counts. It is bounded only for the mean.
     """
     if shifted is None or aggregation.is_mean:
         return Risk.of_moments(moments if shifted is None else shifted, aggregation, rounding)
@@ -184,8 +184,8 @@ def order_parameters(
     sample_ratio : array_like, shape (...)
         α = P/M ≥ 0; ``inf`` is infinite data.
     throw : bool
-        Raise where a root was not found; False reports it in ``status``. A ridge too negative to be well posed
-        raises in either case.
+        Raise an error if a root was not found; with False see ``status``. A ridge for which the regression has no
+        solution raises in either case.
 
     Returns
     -------
@@ -217,5 +217,4 @@ def order_parameters(
     alpha = extended_non_negative("sample_ratio", sample_ratio)
     if isinstance(problem, EquicorrelatedProblem):
         return equicorrelated_order_parameters(EquicorrelatedGrid.of(problem, ensemble, alpha))
-    grid = GeneralGrid.of(problem, ensemble, alpha)
-    return general_order_parameters(problem, ensemble.plan, grid, throw=throw)
+    return general_order_parameters(problem, ensemble.plan, GeneralGrid.of(problem, ensemble, alpha), throw=throw)

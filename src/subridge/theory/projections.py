@@ -12,7 +12,7 @@ With e_i the power of the target that direction i explains and e_0 the rest, a =
     B_rs = e_0 + Σ e_i ψ_i ψ_i′ + δ_rs x/(b + x) Σ e_i φ_i ψ_i,      αM γ_rs = Σ φ_i φ_i′ + δ_rs x²/(b + x),
 
 and the rest is eq. 9 (GeneralErr). Here a and b come from their known difference and product, and every other quantity
-is a sum of positive terms. So digits are lost only where x + ab/(a + b) is small beside n_1, and the bound says so.
+is a sum of positive terms. So digits are lost only where x + ab/(a + b) is small beside n_1, which the bound includes.
 """
 
 from typing import NamedTuple
@@ -31,7 +31,7 @@ from subridge.theory.prop1 import pair_errors
 from subridge.theory.saddle_point import EPS, VAST, quiet
 from subridge.theory.tables import loads_of_features
 
-_ROUNDING = 16.0  # in eps: of sums and products of a few factors; calibrated against high precision
+_ROUNDING = 16.0  # of sums and products of a few factors, in eps; calibrated against high precision
 
 
 class PowerSpectrum(NamedTuple):
@@ -66,16 +66,16 @@ def power_spectrum(problem: Problem) -> PowerSpectrum:
 
 
 def _renormalise(spectrum: PowerSpectrum, strength: FloatArray, N: int, P: FloatArray) -> tuple[FloatArray, ...]:
-    """Members of one kind: solve for μ by the equation least = n_1 + the smaller of a and b, given λ N M and P, (G,).
+    """Members of one kind: solve min(P, N) = n_1 + min(a, b) for μ, given `strength` λNM and P, shape (G,).
 
     Returns φ and ψ, shape (G, n), and a = P - n_1, x = n_1 - n_2, x/(b + x), P (1 - γ_rr) = a + b x/(b + x) and the
     relative error, shape (G,) each.
     """
     d = spectrum.values
     counts = spectrum.counts
-    rank = float(spectrum.counts.sum())
+    rank = float(counts.sum())
     G = len(P)
-    strength = np.where(np.isinf(P), 0.0, strength)  # beside infinite data no ridge counts
+    strength = np.where(np.isinf(P), 0.0, strength)  # with infinite data no ridge matters
     least = np.minimum(P, N)
     apart = abs(P - N)
     x = np.zeros(G)
@@ -118,7 +118,7 @@ def _renormalise(spectrum: PowerSpectrum, strength: FloatArray, N: int, P: Float
     a = np.where(P < N, low, high)
     b = np.where(P < N, high, low)
     back = quotient(x, b + x)
-    # of infinite data, and at a threshold
+    # at a threshold a + b is small
     doubt += EPS * np.where(np.isfinite(P), P / np.maximum(a + b, TINY), 0.0)
     return phi, psi, a, x, back, a + b * back, np.minimum(_ROUNDING * doubt, 1.0)
 
@@ -129,7 +129,7 @@ def projected_moments(
 ) -> tuple[MemberMoments, FloatArray | None]:
     """Moments of members and target on the grid's shape, and the bound of the pairs' rounding, shape (..., k, k).
 
-    The bound is None unless the features are independent, as a decomposition adds rounding of its own.
+    The bound is None unless the features are independent, as it does not include the rounding of a decomposition.
     """
     if (grid.lam < 0).any():
         raise RidgeError(f"ridge must be at least 0 for projections that are averaged over, got {grid.lam.min():g}")

@@ -2,13 +2,13 @@
 
     E_rs = (B_rs + γ_rs ζ² + δ_rs η_r²)/(1 - γ_rs)        eq. 9 (GeneralErr)
 
-A member that sees a fraction f_r of the rows has the sample ratio f_r α, and two members learn noise in common from the
-rows f_rs that they share: γ_rs has the factor f_rs/(f_r f_s), which is one where all see all.
+A member that sees a fraction f_r of the rows has the sample ratio f_r α. Two members fit the same noise only in the
+fraction f_rs of the rows that both see, so that γ_rs has the factor f_rs/(f_r f_s). It is one if all see all rows.
 
 The order parameters solve eq. 10 (saddle_point), see `saddle_point`. Here γ_rs of eq. 8 and the two forms of the bias
 B_rs, the last three terms of eq. 9, are written in coefficients of `tables`, which depend neither on the ridge nor on
-the sample ratio. `rounding` says at every point which form of the bias is better known, and how well. `precise` has
-both equations nearly as printed.
+the sample ratio. `rounding` bounds the errors of both forms, and the more accurate one is used at every point.
+`precise` has both equations nearly as printed.
 """
 
 from functools import lru_cache
@@ -28,7 +28,7 @@ from subridge.theory.saddle_point import EPS, OrderParameters, effective_ridge, 
 from subridge.theory.tables import MemberTable, PairTable, Tables, diagonal_tables, spiked_tables
 
 _AT_THRESHOLD = 4 * EPS
-# A point whose bound by a plain decomposition exceeds this share of its risk is worth a slower one.
+# Where the error bound of a quick decomposition exceeds this share of the risk, a slower one is used.
 _GOOD_ENOUGH = 1e-10
 
 
@@ -36,8 +36,8 @@ _GOOD_ENOUGH = 1e-10
 def tabulate(problem: Problem, plan: SubsetPlan, *, accurate: bool = True) -> Tables:
     """Return the tables of a problem and a plan by the cheapest route its structure allows.
 
-    The last two are kept, as callers sweep α in many calls. With ``accurate=False`` small eigenvalues beside large ones
-    come from the quickest decomposition, and the tables say whether the slower one would know more.
+    The last two tables are cached, as callers sweep α in many calls. With ``accurate=False`` small eigenvalues beside
+    large ones come from the quickest decomposition; `Tables.may_be_refined` is true if a slower one is more accurate.
     """
     if plan.n_features != problem.n_features:
         raise SubsetError(
@@ -56,7 +56,7 @@ def tabulate(problem: Problem, plan: SubsetPlan, *, accurate: bool = True) -> Ta
         rank = signal[1].shape[1] + noise[1].shape[1]
         if plan.selects_features and rank == 0:
             return diagonal_tables(problem, plan, signal[0], noise[0])
-        # The projector off the spikes is as cheap as their number; a number near N_r gains nothing.
+        # The cost grows with the number of spikes: with more than about N_r/2 of them nothing is gained.
         if plan.selects_features and np.ptp(variances) == 0 and 2 * rank < plan.subset_sizes.min():
             return spiked_tables(problem, plan, signal, noise)
         known_rank = rank + int(np.count_nonzero(variances))
@@ -75,7 +75,7 @@ class Share(NamedTuple):
 
 
 def share(member: MemberTable, alpha: FloatArray, lam: FloatArray) -> Share:
-    """Solve for κ̄ and say what is fitted, with αM(1 - γ_rr) = λM/κ̄ + Σφ_iψ_i, in which nothing cancels for λ ≥ 0."""
+    """Solve for κ̄ and the shares, with αM(1 - γ_rr) = λM/κ̄ + Σφ_iψ_i, in which nothing cancels for λ ≥ 0."""
     spectrum = member.spectrum
     kappa_bar = effective_ridge(spectrum, alpha, lam)[0]
     phi, psi = spectrum.shares(kappa_bar)
@@ -86,7 +86,7 @@ def share(member: MemberTable, alpha: FloatArray, lam: FloatArray) -> Share:
 
 
 def pair_bias(signal_power: float, pair: PairTable, R: Share, S: Share, left: BoolArray) -> FloatArray:
-    """B_rs in the two forms of `tables`: from what infinite data leave at the points `left`, else from the signal."""
+    """B_rs by the forms of `tables`: from what infinite data leave at the points `left`, else from the whole signal."""
     x, y = (np.where(left[:, None], each.psi, each.phi) for each in (R, S))
     of_rest = pair.left_over + R.psi @ pair.left_over_r + S.psi @ pair.left_over_s
     of_signal = signal_power - (R.explained + S.explained)
@@ -96,9 +96,10 @@ def pair_bias(signal_power: float, pair: PairTable, R: Share, S: Share, left: Bo
 def pair_errors(
     grid: GeneralGrid, n_features: int, bias: FloatArray, trace: FloatArray, gap: FloatArray
 ) -> tuple[FloatArray, ...]:
-    """E_rs of eq. 9 (GeneralErr), γ_rs, the noise and 1 - γ_rs from B_rs, αMγ_rs and αM(1 - γ_rs), (G, k, k) each.
+    """E_rs of eq. 9 (GeneralErr) from B_rs, αMγ_rs and αM(1 - γ_rs), shape (G, k, k) each.
 
-    The last is 1/(αM), and zero without data or with infinite data.
+    Returns E_rs, γ_rs, the noise and 1 - γ_rs, (G, k, k) each, and then 1/(αM), which is zero without data and with
+    infinite data.
     """
     samples = grid.alpha[:, None, None] * n_features
     per_sample = quotient(np.ones_like(samples), samples)
@@ -116,27 +117,28 @@ def general_moments(
 ) -> tuple[MemberMoments, FloatArray]:
     """Moments of members and target on the grid's shape, and the bound of the pairs' rounding, shape (..., k, k).
 
-    `outputs` asks for the moments of the outputs by themselves. Points that a quick decomposition does not settle are
-    computed again by an accurate one. Negative ridges need it at once, as they are checked against every direction.
+    With `outputs` the moments of the outputs are computed as well. Points where a quick decomposition is not accurate
+    enough are computed again by a slower one. Negative ridges need the slower one at once, as they are checked against
+    every direction.
     """
     tables = tabulate(problem, plan, accurate=False)
     if tables.may_be_refined and (grid.lam < 0).any():
         tables = tabulate(problem, plan)
     found = _errors(tables, grid, outputs=outputs)
     E, doubt = (part.sum(axis=(-2, -1)) for part in found[:2])
-    vague = ~(doubt <= _GOOD_ENOUGH * abs(E))
-    if tables.may_be_refined and vague.any():
+    inexact = ~(doubt <= _GOOD_ENOUGH * abs(E))
+    if tables.may_be_refined and inexact.any():
         tables = tabulate(problem, plan)
-        again = _errors(tables, grid.part(vague.ravel()), outputs=outputs)
+        again = _errors(tables, grid.part(inexact.ravel()), outputs=outputs)
         for field, part in zip(found, again, strict=True):
-            field[vague] = part
+            field[inexact] = part
     pairs, bounds, c, *rest = found
     power = np.full(grid.shape, tables.signal_power)
     return MemberMoments(pairs, tables.signal_power - c, power, Outputs(c, *rest) if rest else None), bounds
 
 
 def _errors(tables: Tables, grid: GeneralGrid, *, outputs: bool) -> list[FloatArray]:
-    """Eq. 9 (GeneralErr) and its bounds, (..., k, k), what members explain, (..., k), and maybe the rest of `Outputs`.
+    """E_rs and its bounds, (..., k, k), c_r, (..., k), and with `outputs` the other fields of `Outputs`.
 
     The mean outputs of two members have the product D_rs = Σ_ij φ_i a_i C_ij a_j φ_j: a sum without a difference.
     """

@@ -5,10 +5,10 @@ With b = s(1-c), a = b + ω² and the share σ_r = a S_r of its bulk that member
 
     E_rs = [(1-ρ²) I⁰_rs + ρ² I¹_rs + γ_rs ζ² + δ_rs η_r²]/(1 - γ_rs),        γ_rs = ν_rs σ_r σ_s/α.
 
-Its parts as printed, eqs. 15 and 17 to 20, stand first. What follows computes the same to all digits: no formula has a
-difference that loses them. A bias is a tuple of terms, so that `rounding` can see their sizes. A member that sees a
-fraction f_r of the rows has the sample ratio f_r α, and γ_rs the factor f_rs/(f_r f_s). All arguments broadcast, and
-all pairs r, s come at once, in the last two axes.
+Its parts as printed, eqs. 15 and 17 to 20, stand first. The functions after them compute the same, without differences
+that lose digits. A bias is a tuple of terms, as `rounding` needs their sizes. A member that sees a fraction f_r of the
+rows has the sample ratio f_r α, and γ_rs has the factor f_rs/(f_r f_s). All arguments broadcast; pairs r, s are the
+last two axes.
 """
 
 from typing import Any, NamedTuple
@@ -85,7 +85,7 @@ def bulk(alpha: FloatArray, nu: FloatArray, t: FloatArray) -> Bulk:
     return Bulk(sigma, per_alpha, free, gap, np.where(far | idle, 1.0, shaky))
 
 
-@quiet  # of few samples κ̄ may be beyond the floats
+@quiet  # with few samples κ̄ may overflow
 def bulk_of_members(grid: EquicorrelatedGrid) -> tuple[Bulk, FloatArray]:
     """The share of its bulk that each member fits, and its effective ridge κ̄ = (a/ν)(1 - σ)/σ, shape (..., k)."""
     nu = grid.own
@@ -104,9 +104,9 @@ def unaligned_bias(
 ) -> tuple[FloatArray, ...]:
     """Terms of I⁰_rs = b - (b²/a)(ν_rr σ_r + ν_ss σ_s - ν_rs σ_r σ_s), eq. 17.
 
-    It is the bias of the teacher's part orthogonal to 1. The terms are sorted by features: those that neither member
-    sees, and what noise and ridge leave of the rest. `pure` is b/a, `lost` ω²/a, `nu` is ν_rr, ν_ss, ν_rs and `free` is
-    1 - σ_r, 1 - σ_s.
+    It is the bias of the teacher's part orthogonal to 1. The first term is from features that neither member sees, the
+    others are what noise and ridge leave of the rest. `pure` is b/a, `lost` is ω²/a, `nu` is ν_rr, ν_ss, ν_rs and
+    `free` is 1 - σ_r, 1 - σ_s.
     """
     nu_r, nu_s, nu_rs = nu
     free_r, free_s = free
@@ -142,8 +142,8 @@ def missed_unaligned(b: FloatArray, gain: FloatArray, nu: FloatArray, sigma: Flo
 def equicorrelated_moments(grid: EquicorrelatedGrid, *, outputs: bool) -> tuple[MemberMoments, FloatArray]:
     """E_rr′ of eq. 16 (EquiCorrGeneralizationError), what members miss of the target, and its power.
 
-    The second bounds the absolute rounding error of the pairs, shape (..., k, k). `outputs` asks for the moments of the
-    outputs by themselves. At finite M the teacher's part along 1 comes by the form uniform in T = s c M.
+    Also returns a bound of the absolute rounding error of the pairs, shape (..., k, k). With `outputs` the moments of
+    the outputs are computed as well. At finite M the teacher's part along 1 has a form that holds for every T = s c M.
     """
     shape = grid.alpha.shape
     grid = grid.lean()
@@ -201,7 +201,7 @@ def _sum(terms: tuple[FloatArray, ...]) -> TwoArrays:
 
 @quiet
 def shares_along(grid: EquicorrelatedGrid, kappa_bar: FloatArray) -> tuple[FloatArray, ...]:
-    """The share L/(T + u) of the teacher's part along 1 that a member fits, the rest, and the size of its terms.
+    """The share L/(T + u) of the teacher's part along 1 that a member fits, the share left, and the size of its terms.
 
     The power along 1 is L = b + T with T = s c M, and u = κ̄ + a/ν. All have shape (..., k). With shares f_r fitted and
     l_r left, the bias along 1 is f_r f_s I¹_rs + L l_r l_s.
@@ -212,12 +212,13 @@ def shares_along(grid: EquicorrelatedGrid, kappa_bar: FloatArray) -> tuple[Float
     blind = np.isinf(whole)  # no data
     idle = whole == 0  # nothing along 1
     fit = np.where(np.isinf(T), 1.0, np.where(blind | idle, 0.0, (b + T) / whole))
-    parts = [np.where(idle, 0.0, (part + extra) / whole) for part in (kappa_bar, abs(kappa_bar))]
-    return fit, *(np.where(blind, 1.0, part) for part in parts)
+    return fit, *(
+        np.where(blind, 1.0, np.where(idle, 0.0, (part + extra) / whole)) for part in (kappa_bar, abs(kappa_bar))
+    )
 
 
 def _outputs(grid: EquicorrelatedGrid, found: Bulk, fit: FloatArray, E: FloatArray) -> TwoArrays:
-    """c_r and F_rs of the outputs by themselves: F_rs = D_rs + γ_rs (E_rs + ζ²) + δ_rs η_r², no term a difference.
+    """c_r and F_rs = D_rs + γ_rs (E_rs + ζ²) + δ_rs η_r² of the outputs, in which no term is a difference.
 
     Orthogonal to 1, c = ν σ b²/a and D = ν_rs σ_r σ_s b²/a. Along it, with the shares f of `shares_along` and
     L = b + T, c = L f_r and D = f_r f_s (T + a ν_rs/(ν_rr ν_ss)).
@@ -270,6 +271,6 @@ def best_member_ridge(b: FloatArray, a: FloatArray, nu: FloatArray, rho: FloatAr
     """λ* of eq. 193 (optreg_local), as in `scaled_optimum`: independent of α and never negative, up to rounding."""
     lam = a * (scaled_optimum(b, a, nu, rho, noise) / nu - 1)
     excess = rho * (a / nu - b) + noise
-    # b = 0 or |ρ| = 1: the ridge acts through γ only, so the error falls for ever unless there is nothing to amplify.
+    # b = 0 or |ρ| = 1: the ridge acts through γ only, so the error always falls unless there is nothing to amplify.
     lam = np.where(abs(lam) < 1e-14 * a, 0.0, lam)  # zero up to rounding is zero
     return np.where(b * (1 - rho) == 0, np.where((excess > 0) & (a > 0), np.inf, 0.0), lam)

@@ -22,7 +22,7 @@ from subridge.theory.prop2 import best_member_ridge, bulk, scaled_optimum
 from subridge.theory.rounding import warn_if_infinite
 from subridge.theory.saddle_point import TwoArrays, quiet
 
-_LARGEST = 1e100  # of a noise-to-signal ratio, whose powers must be numbers
+_LARGEST = 1e100  # of a noise-to-signal ratio, so that its powers do not overflow
 _AT_THRESHOLD = 1e-12  # 1 - γ is a difference of numbers near one; below this it is rounding
 _TIE = 1e-13  # errors this close are equal up to rounding; the smaller ensemble is preferred
 _ONE = np.ones(())
@@ -97,8 +97,8 @@ def reduced_error(nu: FloatArray, sigma: FloatArray, ratios: Ratios) -> FloatArr
 def scaled_error(nu: FloatArray, sigma: FloatArray, ratios: Ratios) -> FloatArray:
     """𝓔 of the scaled mean at ρ = 0, given ν = 1/k and σ; it never exceeds one.
 
-    Disjoint members of an unaligned teacher are uncorrelated, so that each explains its own part. For ρ ≠ 0 the
-    target's power grows with the number of features, the best scale is one, and everything is as for the mean.
+    At ρ = 0 disjoint members are uncorrelated, so that each explains its own part of the target. For ρ ≠ 0 the target's
+    power grows with the number of features, the best scale is one, and the error is that of the mean.
     """
     alpha, _, H, _, _ = ratios
     readout = np.where(H > 0, H / (nu * sigma**2), 0.0)
@@ -110,10 +110,13 @@ def scaled_error(nu: FloatArray, sigma: FloatArray, ratios: Ratios) -> FloatArra
 
 
 def odds(nu: FloatArray, sigma: FloatArray, readout: FloatArray, ratios: Ratios) -> FloatArray:
-    """``(1-γ)𝓔/(1-𝓔)`` of the scaled mean at ρ = 0, a sum of its causes; `readout` is H/(νσ²).
+    """``(1-γ)𝓔/(1-𝓔)`` of the scaled mean at ρ = 0, a sum over the causes of error; `readout` is H/(νσ²).
 
-    With e = 1 + W, and m = νσ the share of all features that a member fits, they are the feature noise, the readout
-    noise, the label noise, and what a member neither sees nor fits: W + e²Hν/m² + (e²Z + (e-m)² + m(σ-m))/α.
+    With e = 1 + W, and m = νσ the share of all features that a member fits, it is
+
+        W + e²Hν/m² + [e²Z + (e-m)² + m(σ-m)]/α,
+
+    from feature noise, readout noise, label noise, and what a member does not see or fit.
     """
     alpha, _, _, W, Z = ratios
     e = 1 + W
@@ -148,8 +151,8 @@ def reduced_risk(
         H, W, Z, noise variances divided by s(1-c).
     aggregation : {"mean", "scaled", "simplex", "free"}
         Equal members have equal weights: "simplex" is "mean", and "free" is "scaled". The scaled mean differs from the
-        mean where ρ = 0 only: a teacher along 1 pins the scale at one as M grows (`subridge.risk` with ``n_features``
-        knows finite M).
+        mean only where ρ = 0: with a teacher along 1 the best scale tends to one as M grows. For finite M use
+        `subridge.risk` with ``n_features``.
 
     Returns
     -------
@@ -183,7 +186,7 @@ def reduced_risk(
         raise ParameterError("reduced_ridge must be greater than minus infinity")
     ratios = Ratios.checked(sample_ratio, alignment, readout_nsr, feature_nsr, label_nsr)
     few = np.isfinite(k)
-    # An infinite ensemble has members of no size, whose fit does not matter: any finite ν and Λ will do for it.
+    # In an infinite ensemble the fit of a member does not matter, so that any finite ν and Λ will do.
     t = np.where(few, Lam, 0.0) / np.where(few, k * (1 + ratios.W), 1.0)
     sigma = bulk(ratios.alpha, np.where(few, 1.0 / k, 1.0), t).sigma
     found = reduced_error(1.0 / k, sigma, ratios)
@@ -213,8 +216,8 @@ def reduced_optimal_ridge(
     n_members, alignment, readout_nsr, feature_nsr, label_nsr : array_like, shape (...)
         k, ρ, H, W, Z.
     aggregation : {"mean", "scaled", "simplex", "free"}
-        For the scaled mean, the ridge best for each member when it is scaled. At ρ = 0 it is best for the ensemble as
-        well; with readout noise it may be negative, as large outputs drown the noise.
+        For the scaled mean, the ridge that is best for each member when it is scaled. At ρ = 0 it is also the best for
+        the ensemble. With readout noise it may be negative, as the noise matters less beside larger outputs.
     sample_ratio : array_like, shape (...), optional
         α, positive and finite; needed for the scaled mean, whose best ridge depends on it where H > 0 and ρ = 0.
 
@@ -269,16 +272,16 @@ def stationarity(
 def _best_scaled_overlap(nu: FloatArray, alpha: FloatArray, H: FloatArray, W: FloatArray, Z: FloatArray) -> FloatArray:
     """σ at the ridge that is best for the scaled mean, the one root of `stationarity`; α positive and finite.
 
-    Without readout noise it is that of the quadratic at λ*; with much of it γ tends to one half. The root lies between
+    Without readout noise it is that of the quadratic at λ*; as H grows, γ tends to one half. The root lies between
     these two.
     """
     sum_of_roots = alpha + (1 + W) * (1 + Z)
-    quiet = 2 * alpha / (sum_of_roots + np.sqrt(sum_of_roots**2 - 4 * nu * alpha))
-    loud = np.sqrt(alpha / (2 * nu))
+    noiseless = 2 * alpha / (sum_of_roots + np.sqrt(sum_of_roots**2 - 4 * nu * alpha))
+    noisy = np.sqrt(alpha / (2 * nu))
     found = elementwise.find_root(
-        stationarity, (np.minimum(quiet, loud), np.maximum(quiet, loud)), args=(nu, alpha, H, W, Z)
+        stationarity, (np.minimum(noiseless, noisy), np.maximum(noiseless, noisy)), args=(nu, alpha, H, W, Z)
     )
-    return np.where((H > 0) & found.success, found.x, quiet)
+    return np.where((H > 0) & found.success, found.x, noiseless)
 
 
 # The best number of members -----------------------------------------------------------------------------------------
@@ -357,7 +360,7 @@ def phase_boundary(
         ρ, H, W, Z.
     ridge : 0 or "optimal"
         At λ = 0 this is eq. 214 (AnalyticalBoundaryZeroReg), where the coefficient of 1/k changes sign. A small
-        ensemble below its own threshold may still win there; `optimal_n_members` knows. At λ* it is the exact
+        ensemble below its own threshold may still be better there, see `optimal_n_members`. At λ* it is the exact
         boundary of k* = ∞: the smallest α at which some k beats ∞. At ρ = 0 that is H(1+W)²(1+H+Z)/(2-H(1+W)).
     aggregation : {"mean", "scaled", "simplex", "free"}
         As in `subridge.reduced_risk`. At ρ = 0 the scaled mean has this boundary at λ = 0 without readout noise only,
@@ -477,7 +480,7 @@ def _best_scaled_ridgeless(ratios: Ratios) -> FloatArray:
     y = np.where(np.isnan(y), 1.0, y)
     large = np.where(rest >= 0, 1.0 / (alpha * y), 0.0)
     best = _best_beside_threshold(y / alpha, large, ratios, scaled_error)
-    # α → 0⁺: y/α grows for ever; without readout noise one member and infinitely many differ in second order.
+    # α → 0⁺: y/α has no bound; without readout noise one member and infinitely many differ in second order.
     endless = (H > 0) | ((1 + W) * (1 + Z) > 2)
     return np.where(alpha == 0, np.where(endless, np.inf, 1.0), best)
 
@@ -501,7 +504,7 @@ def _best_beside_threshold(
     lowest = at(best)
     for k in (np.floor(small), np.ceil(small), np.floor(large), np.ceil(large)):
         value = at(k)
-        better = value < lowest - _TIE  # never where k is not a number
+        better = value < lowest - _TIE  # false where k is NaN
         best = np.where(better, k, best)
         lowest = np.where(better, value, lowest)
     return best
@@ -556,11 +559,11 @@ def _best_at_optimal_ridge(flat: Ratios) -> FloatArray:
     k, lowest = _integer_minimum(gain, flat)
     # Where nothing can be gained without readout noise (no data, or a teacher along 1) all sizes tie.
     k = np.where(lowest < 0, k, np.where(flat.H == 0, 1.0, np.inf))
-    # Just above the boundary the gain is below its own rounding, and the boundary itself decides.
-    unsettled = np.flatnonzero(np.isinf(k) & np.isfinite(flat.alpha))
-    if len(unsettled):
-        first, critical = _integer_minimum(_winning_from, flat.take(unsettled))
-        k[unsettled] = np.where(flat.alpha[unsettled] > critical, first, k[unsettled])
+    # Just above the boundary the gain is smaller than its rounding error, so that α is compared with the boundary.
+    undecided = np.flatnonzero(np.isinf(k) & np.isfinite(flat.alpha))
+    if len(undecided):
+        first, critical = _integer_minimum(_winning_from, flat.take(undecided))
+        k[undecided] = np.where(flat.alpha[undecided] > critical, first, k[undecided])
     return k
 
 
@@ -581,8 +584,8 @@ def _optimum(nu: FloatArray, ratios: Ratios) -> FloatArray:
 def _integer_minimum(f: Callable[[FloatArray, Ratios], FloatArray], flat: Ratios) -> TwoArrays:
     """Smallest minimiser over k = 1, 2, ..., ∞ of ``f(1/k, ratios)`` at n points, and the minimum, shape (n,) each.
 
-    A net brackets every valley. Between its neighbours a function has a single valley, whose floor halving finds. Every
-    valley is tried, as the best one of the net need not hold the minimum.
+    A net of k brackets every valley. Between neighbours of the net a function has a single valley, and bisection finds
+    its lowest k. All valleys are compared, as the lowest point of the net need not lie in the deepest one.
     """
     best = np.full(len(flat.H), np.inf)
     lowest = f(1 / best, flat)
@@ -613,14 +616,14 @@ def _integer_minimum(f: Callable[[FloatArray, Ratios], FloatArray], flat: Ratios
 
 
 def is_optimal(ridge: float | str) -> bool:
-    """Read the argument ``ridge`` of the functions on reduced errors: 0 or "optimal"."""
+    """Read the argument ``ridge`` of the functions on reduced errors; true if it is "optimal", false if it is 0."""
     if not isinstance(ridge, str | int | float) or ridge not in (0, "optimal"):
         raise ParameterError(f'ridge must be 0 or "optimal", got {ridge!r}')
     return ridge == "optimal"
 
 
 def is_scaled(aggregation: str | Aggregation) -> bool:
-    """Read the argument ``aggregation`` of the functions on equal members: whether the sum of the weights is free."""
+    """Read the argument ``aggregation`` of the functions on equal members; true if the sum of the weights is free."""
     found = read_aggregation(aggregation)
     if found.name not in ("mean", "scaled", "simplex", "free"):
         raise ParameterError(

@@ -51,25 +51,25 @@ def optimal_ridge(
         depend on it (eq. 193 (optreg_local)).
     scope : {"member", "ensemble", "joint", "spaces"}
         "member" minimises each member's own error E_rr; "ensemble" finds the one common ridge that minimises E_g of
-        the ensemble's aggregation, with its best weights at every ridge; "joint" one ridge per member, chosen together
-        to minimise it. The last two may be negative: an ensemble averages away part of its members' variance, and can
-        afford less than no ridge where that is well posed. "spaces" takes the members for the feature spaces of one
-        model, a banded ridge, and finds the positive ridge of each space, as `SubsetPlan.banded` counts it; a descent
-        from the best common ridge. For a `Problem`.
+        the ensemble's aggregation, with its best weights at every ridge; "joint" finds one ridge per member, chosen
+        together to minimise it. The last two may be negative, as an ensemble averages out part of the variance.
+        "spaces" takes the members for the feature spaces of one model (banded ridge regression) and finds a positive
+        ridge of each space, in the units of `SubsetPlan.banded`, by a descent from the best common ridge. It needs a
+        `Problem`.
     test : Problem, DeadFeatures or MeanShift, optional
-        The law of the test data on which the error is minimised, as in `risk`; beyond ``scope="member"`` that of the
-        mean alone. The best ridge of a member then depends on α.
+        The law of the test data on which the error is minimised, as in `risk`. The best ridge of a member then depends
+        on α. Scopes other than "member" need the mean.
 
     Returns
     -------
     ndarray, shape (..., k), or (..., 1) for ``scope="ensemble"``
-        The member is the last axis, as in an ensemble's ``ridge``. ``inf`` where the error falls for ever: a member
-        better left out (an ensemble itself takes finite ridges only).
+        The member is the last axis, as in an ensemble's ``ridge``. ``inf`` where the error always falls with the
+        ridge: leave such a member out, as an ensemble takes finite ridges only.
 
     Raises
     ------
     ParameterError
-        If the sample ratio is missing or not positive and finite, or the scope does not know the aggregation.
+        If the sample ratio is missing or not positive and finite, or the scope does not allow the aggregation.
     ConvergenceError
         If no saddle point was found.
 
@@ -90,7 +90,7 @@ def optimal_ridge(
     >>> sr.optimal_ridge(sr.EquicorrelatedProblem(), scaled, 1.0, scope="ensemble").round(3)
     array([3.])
 
-    One model with a ridge per feature space, of which the second carries no signal:
+    One model with a ridge per feature space, of which the second has no signal:
 
     >>> import numpy as np
     >>> spaces = sr.SubsetPlan.from_indices([range(20), range(20, 40)], n_features=40)
@@ -98,7 +98,7 @@ def optimal_ridge(
     >>> sr.optimal_ridge(law, sr.Ensemble(spaces), 1.5, scope="spaces").round(4)
     array([0.25,  inf])
 
-    Features that fail at test time ask for a larger ridge, if others can stand in for them:
+    With features that fail at test time the best ridge is larger, if others can replace them:
 
     >>> correlated, one = sr.EquicorrelatedProblem(correlation=0.6, label_noise=0.3), sr.Ensemble([1.0])
     >>> [sr.optimal_ridge(correlated, one, 1.0, test=sr.DeadFeatures(f)).round(3) for f in (0.0, 0.1)]
@@ -108,12 +108,12 @@ def optimal_ridge(
     one_of("scope", scope, (*SCOPES, "spaces"))
     if scope in ("ensemble", "joint") and ensemble.aggregation.name not in ("mean", "scaled", "simplex", "free"):
         raise ParameterError(
-            f'scope={scope!r} knows the best ridge of aggregation "mean", "scaled", "simplex" and "free", not of '
+            f'scope={scope!r} finds the best ridge of aggregation "mean", "scaled", "simplex" and "free", not of '
             f'{ensemble.aggregation.name!r}; give one of these, or scope="member"'
         )
     if scope != "member" and test is not None and not ensemble.aggregation.is_mean:
         raise ParameterError(
-            f"scope={scope!r} on other test data knows the mean, not {ensemble.aggregation.name!r}; sweep ridges by "
+            f"scope={scope!r} on other test data needs the mean, not {ensemble.aggregation.name!r}; sweep ridges by "
             "sr.risk(..., test=test, ridges=ridges)"
         )
     if isinstance(problem, EquicorrelatedProblem) and scope == "member" and test is None:
@@ -129,10 +129,11 @@ def optimal_ridge(
     if scope == "spaces":
         if isinstance(problem, EquicorrelatedProblem) or test is not None:
             raise ParameterError(
-                'scope="spaces" needs a Problem, and knows no test=; make one by problem.realise(n_features, seed)'
+                'scope="spaces" needs a Problem and takes no test=; make one by problem.realise(n_features, seed)'
             )
         return np.reshape(
-            [_space_optimum(problem, ensemble, float(each)) for each in alpha.flat], (*alpha.shape, ensemble.n_members)
+            [_space_optimum(problem, ensemble, np.asarray(each)) for each in alpha.flat],
+            (*alpha.shape, ensemble.n_members),
         )
     shape = leading_shape(problem, ensemble, alpha)
     if 0 in shape:
@@ -148,7 +149,7 @@ def optimal_ridge(
 
 
 def alone(problem: Problem | EquicorrelatedProblem, ensemble: Ensemble, member: int) -> Ensemble:
-    """The mean of one member."""
+    """The ensemble of one member alone."""
     own = slice(member, member + 1)
     noise = ensemble.readout_noise
     return Ensemble(
@@ -183,8 +184,8 @@ def landscape_of(
     return equicorrelated_landscape(grid, aggregation, failing)
 
 
-def _space_optimum(problem: Problem, spaces: Ensemble, alpha: float) -> FloatArray:
-    """The ridge of each space that one model on all of them needs, shape (k,); inf where it is better left out."""
+def _space_optimum(problem: Problem, spaces: Ensemble, alpha: FloatArray) -> FloatArray:
+    """The best ridge of each feature space of one model, shape (k,); inf where the space is better left out."""
     k = spaces.n_members
     noise = spaces.readout_noise.max(axis=-1, keepdims=True)
 
@@ -193,14 +194,13 @@ def _space_optimum(problem: Problem, spaces: Ensemble, alpha: float) -> FloatArr
 
     def error(logarithms: FloatArray) -> float:
         model = banded(np.exp(logarithms))
-        grid = GeneralGrid.of(problem, model, np.array(alpha))
-        moments, _ = general_moments(problem, model.plan, grid, outputs=False)
+        moments, _ = general_moments(problem, model.plan, GeneralGrid.of(problem, model, alpha), outputs=False)
         return float(moments.pairs[..., 0, 0].sum())
 
-    common = member_optimum(landscape_of(problem, banded(np.ones(k)), np.array(alpha)))
+    common = member_optimum(landscape_of(problem, banded(np.ones(k)), alpha))
     start = np.full(k, np.log(np.clip(common[0], *_RIDGES)))
     bounds = [(start[0] - _APART, start[0] + _APART)] * k
-    # Differences over a shorter step drown in the rounding of the error.
+    # With a shorter step differences would be mostly rounding errors.
     best = minimize(error, start, method="L-BFGS-B", bounds=bounds, tol=1e-13, options={"eps": 1e-6}).x
     for s in range(k):
         without = np.where(np.arange(k) == s, start + _APART, best)
@@ -209,7 +209,7 @@ def _space_optimum(problem: Problem, spaces: Ensemble, alpha: float) -> FloatArr
 
 
 def _scan_points(scales: FloatArray) -> FloatArray:
-    """Logarithms of κ̄ from ten decades below the smallest scale to fourteen above the largest."""
+    """Logarithms of κ̄, from ten decades below the smallest scale to fourteen above the largest."""
     first = np.log(scales.min()) + np.log(1e-10)
     last = np.log(scales.max()) + np.log(1e14)
     return np.linspace(first, last, int(np.ceil((last - first) / np.log(10) * _PER_DECADE)) + 1)
@@ -232,7 +232,7 @@ def _common_optimum(landscape: Landscape) -> FloatArray:
     """Minimum over a ridge common to all members, shape (G,)."""
     lowest = landscape.ridge(landscape.floor, slice(None)).max(axis=1)
     alpha = landscape.grid.alpha
-    # Ridges are of the size of α times an eigenvalue, and distances from a deep floor of the floor's own.
+    # Ridges are of the size of α times an eigenvalue; distances from a low floor are of the size of the floor.
     sizes = np.outer([1.0, alpha.min(), alpha.max()], landscape.scales)
     points = _scan_points(np.append(sizes, abs(lowest[lowest != 0])))
 
@@ -243,10 +243,10 @@ def _common_optimum(landscape: Landscape) -> FloatArray:
         steepness = landscape.ridge(kappa_bar + 1j * STEP, rows).imag / STEP  # dλ_r/dκ̄_r = α(1 - γ_rr)
         return landscape.error(kappa_bar, distance[:, None] / steepness, rows)
 
-    # With weights of any sum the error is the target's power less what is explained, and rounded like it.
+    # With weights of any sum the error is the target's power minus what is explained, and has the power's rounding.
     free = np.isfinite(landscape.power) & (not landscape.aggregation.sums_to_one)
     z = minimise_on_line(error, points, len(lowest), 8 * EPS * np.where(free, landscape.power, 0.0))
-    # The error may fall down to the floor, where the weight of a member is zero.
+    # The error may fall all the way to the floor, where the weight of a member is zero.
     return np.where(z >= points[-1], np.inf, np.maximum(lowest + np.exp(z), np.nextafter(lowest, np.inf)))
 
 
@@ -273,7 +273,7 @@ def _joint_optimum(landscape: Landscape, common: FloatArray, alone: FloatArray) 
         return np.asarray(np.log(np.maximum(landscape.kappa_bar(finite, rows) - low, np.exp(first))))
 
     def along(z: FloatArray, one: FloatArray) -> FloatArray:
-        """The best ridge of one member beside those of the others at z."""
+        """The best ridge of one member, given those of the others at z."""
         best = minimise_on_line(lambda x, rows: error(np.where(one, x[:, None], z[rows]), one, rows), points, G)
         return np.where(one, best[:, None], z)
 
@@ -294,23 +294,23 @@ def _joint_optimum(landscape: Landscape, common: FloatArray, alone: FloatArray) 
     for one in np.eye(k):
         # Without this member, with this member alone, and apart from the others.
         starts += [np.where(one, last, own), np.where(one, own, last), together + one]
-    # The lowest points of a random net see wells that no line meets.
+    # The lowest points of a random net reach wells that no line meets.
     net = np.random.default_rng(0).uniform(first + np.log(1e7), last - np.log(1e11), (_NET, k))
     worth = error(np.repeat(net, G, axis=0), np.zeros(k), np.tile(rows, _NET))[0].reshape(_NET, G)
     starts += list(net[np.argsort(worth, axis=0)[:_WELLS]])
     ends, reached = descend(starts)
-    for _ in range(_SWEEPS):  # until no member has a better ridge beside those of the others
+    for _ in range(_SWEEPS):  # until no member has a better ridge, given those of the others
         before = reached
         further = [along(end, one) for end in ends for one in np.eye(k)]
         ends, reached = descend([*ends, *(np.roll(ends[0], r, axis=1) for r in range(1, k)), *further])
         if not (reached < before * (1 - _GAIN)).any():
             break
     best = ends[0]
-    # Members with huge ridges are left out, unless their ratios count, as they do where a common scale is fitted.
+    # Members with huge ridges are left out, unless the ratios of these matter, as where a common scale is fitted.
     huge = best > last - np.log(1e2)
     without = landscape.error(low + np.exp(np.where(huge, last + 50.0, best)), np.zeros((G, k)), rows)[0]
     ridge = landscape.ridge(low + np.exp(best), slice(None))
-    # At the floor a member's error is infinite and its weight zero: that leaves it out too.
+    # At the floor a member's error is infinite and its weight zero, so it is left out too.
     left_out = huge & (without <= reached * (1 + _GAIN))[:, None] | (ridge <= landscape.ridge(low, slice(None)))
     return np.where(left_out, np.inf, ridge)
 
@@ -319,15 +319,14 @@ def _joint_optimum(landscape: Landscape, common: FloatArray, alone: FloatArray) 
 def minimise_on_line(
     function: Callable[[FloatArray, IntArray], TwoArrays], points: FloatArray, n: int, noise: FloatArray | float = 0.0
 ) -> FloatArray:
-    """Global minima of n one-dimensional functions, shape (n,): a scan brackets every well, a root finds it.
+    """Global minima of n one-dimensional functions, shape (n,): a scan brackets every well, a root search finds it.
 
     ``function(x, rows)`` has the values and slopes at x of the problems `rows`; `points` are increasing scan points
-    common to all. `noise`, shape (n,), is the rounding of the values: a well no higher than that above the lowest point
-    is taken, since slopes know better than values where it is. Where a function is least at an end, the minimiser is
-    ``points[0]`` or ``points[-1]``, and the latter where it has levelled off.
+    common to all. `noise`, shape (n,), is the rounding of the values: a well at most that much above the lowest point
+    is taken, since slopes locate a minimum better than values. Where a function is least at an end, the minimiser is
+    ``points[0]`` or ``points[-1]``; where it is level up to the last point, it is ``points[-1]``.
     """
     rows = np.arange(n)
-    noise = np.broadcast_to(noise, (n,))
     together = max(1, _SCAN_BLOCK // n)
     parts = []
     for start in range(0, len(points), together):
@@ -369,9 +368,9 @@ def minimise_jointly(
     """Newton's method on n functions of k variables, with |eigenvalues| of the Hessian, so that it descends.
 
     ``function(x, direction, rows)`` has the values, and the slopes along a direction, at x of the problems `rows`. It
-    starts at x, shape (n, k). `scale`, shape (n,), positive, is the size of the terms of a value. A problem is solved
-    where the largest gradient entry is below 1e-10 of the value, and of 1e-6 of its terms if they all but cancel.
-    Returns x and values, shape (n,).
+    starts at `start`, shape (n, k). `scale`, shape (n,), positive, is the size of the terms of a value. A problem is
+    solved where the largest gradient entry is below 1e-10 of the value, which counts as at least 1e-6 `scale` and at
+    most `scale`. Returns x and values, shape (n,).
     """
     n, k = start.shape
 
@@ -402,7 +401,7 @@ def minimise_jointly(
             reached, turned = gradients(x[live] + step, of)
             known = np.isfinite(reached)
             fall = np.subtract(value[live], reached, out=np.full_like(reached, -np.inf), where=known)
-            # Near the minimum the fall drowns in rounding; there a smaller slope at an equal value is progress enough.
+            # Near the minimum the fall is below rounding. There a smaller slope at an equal value is enough.
             flatter = abs(turned).max(axis=1) <= 0.9 * abs(downhill).max(axis=1)
             enough = fall >= -1e-4 * (step * downhill).sum(axis=1)
             enough |= (fall >= -1e-14 * abs(value[live])) & flatter

@@ -1,4 +1,4 @@
-"""What rounding may have done to a risk, computed beside the formulas and to first order.
+"""Bounds of the rounding error of a risk, computed beside the formulas and to first order.
 
 The inputs of the formulas are known up to small errors: eigenvalues to a relative θ_i, loadings to a slip, sums to eps
 times the size of their terms. Here these errors are carried through Prop. 1 and Prop. 2 to their last line,
@@ -6,9 +6,9 @@ times the size of their terms. Here these errors are carried through Prop. 1 and
     δE_rs = [δB_rs + δγ_rs (E_rs + ζ²)]/(1 - γ_rs),
 
 and then become `Risk.error_bound`. A change of a member's residual by ε_r changes the bias by ε_r e_s + ε_s e_r, with
-e² = B, and errors that are independent of the residual enter by their squares. Errors of different directions add up by
-squares after an orthogonal transformation, else as if up to sixteen of them pointed the same way. The constants were
-set once against ball arithmetic: the bound is calibrated, not proved.
+e² = B, and errors that are independent of the residual enter by their squares. The squares of errors of different
+directions are added after an orthogonal transformation; otherwise up to sixteen errors are taken to have the same sign.
+The constants are fitted to ball arithmetic: the bound is calibrated, not proved.
 """
 
 import warnings
@@ -27,25 +27,25 @@ if TYPE_CHECKING:
     from subridge.theory.prop2 import Bulk
 
 _SAFETY = 2.0
-_UNSURE = 0.05  # relative error of an eigenvalue that matters, above which first order says nothing
-# Members with dropped directions, or an eigenvalue of larger relative error than this, err more than first order says.
+_UNSURE = 0.05  # relative error of an eigenvalue that matters, above which first order is useless
+# With dropped directions, or an eigenvalue of larger relative error than this, errors exceed their first order.
 _NEARLY_SINGULAR, _MORE = 1e-4, 100.0
 _FACTORS = 12 * EPS  # of a product of a few factors, each a few roundings from exact
-_READ = 1e-8  # relative error above which a caller is told
+_READ = 1e-8  # relative error above which a caller is warned
 
 
 class MemberDoubt(NamedTuple):
     """Errors of members at G points, shape (G,) of one member and (G, k) of all.
 
-    Those of the bias are two, for its forms from what infinite data leave and from the whole signal, on a first axis.
+    `roots` and `own` have a first axis for the two forms of the bias: what infinite data leave, and the whole signal.
     """
 
     gap: FloatArray  # of αM(1 - γ_rr)
     spread: FloatArray  # Σ|φψ|θ
     fitted: FloatArray  # Σφ²θ, of αMγ_rr
-    moved: FloatArray  # root of what the error of κ̄ does to Σφ²
+    moved: FloatArray  # norm of the change of φ by the error of κ̄
     turned: FloatArray  # change of the residual by the error of κ̄
-    residual: FloatArray  # further change of the residual
+    residual: FloatArray  # other errors of the residual
     explained: FloatArray  # of c_r = Σφ_i a_i²
     roots: FloatArray  # of the errors of the bias that are independent of the residual
     own: FloatArray  # of B_rr
@@ -54,9 +54,9 @@ class MemberDoubt(NamedTuple):
 def member_doubt(
     member: MemberTable, pair: PairTable, share: "Share", alpha: FloatArray, reach: float, *, sees_all: bool
 ) -> MemberDoubt:
-    """Errors of a member; `pair` is its table with itself, `reach` the size of the signal's terms.
+    """Errors of a member; `pair` is its table with itself, `reach` is that of `Tables`.
 
-    The sample ratio of a member that does not see all rows is a product, and rounded.
+    Unless a member `sees_all` rows, its sample ratio is a product, which is rounded.
     """
     table = member.doubt
     theta = table.theta
@@ -101,18 +101,18 @@ def member_doubt(
     hidden = np.sqrt(lost * pair.left_over)
     left = added(free * steep) + np.sqrt(EPS) * table.size + hidden
     whole = added(squares * steep) + np.sqrt(EPS) * reach + hidden
-    # What small directions take from the dropped ones, which they cannot be told from.
-    faint = (member.spectrum.values <= table.blurred) & (table.dropped > 0)
-    blur = 4 * (abs(phi[:, faint]) @ np.sqrt(noisy[faint])) * np.sqrt(pair.left_over)
+    # Small directions mix with dropped ones.
+    small = (member.spectrum.values <= table.blurred) & (table.dropped > 0)
+    blur = 4 * (abs(phi[:, small]) @ np.sqrt(noisy[small])) * np.sqrt(pair.left_over)
     either = blur + 2 * kappa * ((mixed * abs(psi)) @ loads)
     own_left = 2 * left**2 + 2 * added(free * sliding) * mixing + second + slips + pair.slip + either
     slipping = np.sqrt(loads) * table.slip
     own_left = own_left + 2 * (free @ slipping + abs(psi) @ (np.sqrt(loads) * table.drift))
-    # The residual of a fit still projects a little on the directions, which enters through the share fitted.
+    # The residual of a fit has a small projection on the directions, which enters by the share fitted.
     own_left = own_left + 2 * mixed @ abs(pair.left_over_r)
     slipped = 2 * abs(phi) @ slipping
     own_whole = 4 * EPS * reach**2 + 3 * whole**2 + either + slipped
-    # Directions that are off by θ meet the other member's whole signal, which for the member itself cancels.
+    # Errors θ of directions act on the whole signal of another member; for the member itself they cancel.
     tilted = 2 * few * np.sqrt(squares @ noisier) * reach
     left = left + np.sqrt(blur)
     whole = np.sqrt((whole + np.sqrt(blur)) ** 2 + tilted + slipped)
@@ -122,7 +122,7 @@ def member_doubt(
     more = _MORE if table.dropped else sharp
     unsure = (np.max(abs(phi) * theta, axis=1, initial=0.0) > _UNSURE) | (negative & (lost > 0))
     unknown = np.where(unsure, np.inf, 0.0)
-    # What infinite data leave may be the loadings of directions that are too small to be seen.
+    # What infinite data leave may belong to dropped directions.
     unseen = np.where(at_zero, 0.0, pair.left_over * (table.dropped > 0))
     return MemberDoubt(
         gap,
@@ -144,9 +144,9 @@ def _crossed(x: FloatArray, y: FloatArray) -> FloatArray:
 
 
 def gap_doubt(same: BoolArray, gap: FloatArray, trace: FloatArray, doubt: MemberDoubt) -> FloatArray:
-    """Error of αM(1 - γ_rs) of all pairs, (G, k, k), from αMγ_rr, (G, k); `same`, (k, k), marks members that are alike.
+    """Error of αM(1 - γ_rs) of all pairs, (G, k, k), from αMγ_rr, (G, k); `same`, (k, k), marks equal features.
 
-    Directions of members that are not alike add errors of their own.
+    For members with other features the errors of their directions are added.
     """
     root = np.sqrt(trace)
     found = np.add(*of_pairs(doubt.spread)) + _crossed(doubt.moved, root) + 4 * EPS * gap
@@ -174,7 +174,7 @@ def pair_doubt(
     z2: FloatArray,
 ) -> FloatArray:
     """Error of E_rs = (bias + noise)/gap, where gap is 1 - γ; z2 is ζ²."""
-    # A gap that is uncertain by its own size may be closed: the risk is then anything.
+    # If the error of the gap is as large as the gap, 1 - γ may be zero and the risk has no bound.
     room = np.maximum(abs(gap) - dgap, 0.0)
     wrong = dbias + dgap * (abs(E) + z2) + 4 * EPS * (abs(bias) + noise)
     found = _SAFETY * np.where(wrong == 0, 0.0, wrong / room) + 2 * EPS * abs(E)
@@ -206,7 +206,7 @@ def product_doubt(
 
 def closed_form_doubt(found: "Bulk", E: FloatArray, size: FloatArray, gap: FloatArray, z2: FloatArray) -> FloatArray:
     """Error of E_rs = (bias + noise)/gap of Prop. 2, where `size` is the size of the terms of the numerator."""
-    shaky = np.maximum(found.shaky[..., :, None], found.shaky[..., None, :])
+    shaky = np.maximum(*of_pairs(found.shaky))
     finite = np.where(np.isinf(E), 0.0, abs(E))
     error = _FACTORS * shaky * (size / np.where(gap > 0, gap, 1.0) + finite + z2)
     return np.where(np.isinf(E) | (size == 0), 0.0, error)
@@ -215,11 +215,11 @@ def closed_form_doubt(found: "Bulk", E: FloatArray, size: FloatArray, gap: Float
 def closed_form_outputs_doubt(found: "Bulk", c: FloatArray, F: FloatArray) -> TwoArrays:
     """Errors of c_r and F_rs of Prop. 2, in which no term is a difference."""
     rounding = 2 * _FACTORS * found.shaky
-    return rounding * abs(c), np.maximum(rounding[..., :, None], rounding[..., None, :]) * abs(F)
+    return rounding * abs(c), np.maximum(*of_pairs(rounding)) * abs(F)
 
 
 def warn_if_infinite(errors: FloatArray, power: FloatArray | None = None) -> None:
-    """Tell the caller of a public function that it met a threshold, or lost a share of a target of infinite power."""
+    """Warn the caller of a public function of a threshold, or of failing features and a target of infinite power."""
     if np.isinf(errors).any():
         lost = power is not None and np.isinf(power).any()
         warnings.warn(
@@ -234,7 +234,7 @@ def warn_if_infinite(errors: FloatArray, power: FloatArray | None = None) -> Non
 
 
 def warn_if_uncertain(bound: FloatArray) -> None:
-    """Tell the caller of a public function that rounding may have reached the digits people read."""
+    """Warn the caller of a public function of a relative rounding error above 1e-8."""
     if (bound > _READ).any():
         worst = float(bound.max())
         size = "by all of its digits" if np.isinf(worst) else f"by up to {worst:.1g} of itself"

@@ -11,7 +11,7 @@ With the shares φ_i = d_i/(κ̄ + d_i) and ψ_i = 1 - φ_i, the same equation i
 
     λM/κ̄ + Σφ_i = αM,    or    λM/κ̄ - Σψ_i = αM - N.
 
-Newton's method solves whichever of the two cancels less.
+Newton's method solves the form that loses fewer digits.
 """
 
 from collections.abc import Sequence
@@ -27,10 +27,10 @@ from subridge.model.errors import ConvergenceError, RidgeError
 TwoArrays: TypeAlias = tuple[FloatArray, FloatArray]
 
 EPS = float(np.finfo(np.float64).eps)
-# Decorates formulas that meet 1/0, 0 · inf and numbers beyond the floats, and say what is meant there by ``np.where``.
+# Decorates formulas that meet 1/0, 0 · inf or overflow and treat these cases by ``np.where``.
 quiet = np.errstate(divide="ignore", invalid="ignore", over="ignore")
 _STEPS = 120  # of Newton's method; a handful is typical
-# Beside ridges above this multiple of the largest eigenvalue nothing is learnt: κ̄ is λ/α to all digits.
+# For ridges above this multiple of the largest eigenvalue, κ̄ is λ/α to all digits.
 VAST = 1e150
 
 
@@ -122,15 +122,16 @@ class Spectrum:
 def effective_ridge(
     spectrum: Spectrum, alpha: FloatArray, lam: FloatArray, *, throw: bool = True, clip: bool = False
 ) -> tuple[FloatArray, BoolArray]:
-    """Solve eq. 10 (saddle_point) for κ̄, given one-dimensional α and λ of equal length, and say where it was found.
+    """Solve eq. 10 (saddle_point) for κ̄, given one-dimensional α and λ of equal length.
 
-    Raises `RidgeError` for a negative λ below the floor of the physical branch, and `ConvergenceError` where a root was
-    not found; with ``throw=False`` the status says so instead, and with ``clip=True`` such a λ is raised to the floor.
+    Returns κ̄ and, for each point, whether a root was found. Raises `ConvergenceError` where none was
+    found, unless ``throw=False``, and `RidgeError` for a λ below the floor of the physical branch. With ``clip=True``
+    such a λ is raised to the floor.
     """
     status = np.ones(alpha.shape, dtype=bool)
     largest = spectrum.values.max(initial=0.0)
     vast = lam > VAST * largest
-    if not largest:  # a member that sees nothing fits nothing, whatever its ridge
+    if not largest:  # without variance nothing is fitted, whatever the ridge
         vast = lam != 0
     kappa_bar = np.where(alpha == 0, np.inf, np.where(vast, lam / alpha, 0.0))
     inside = (alpha > 0) & np.isfinite(alpha) & ~vast
@@ -164,7 +165,8 @@ def effective_ridges(
 def floor(spectrum: Spectrum, alpha: FloatArray) -> TwoArrays:
     """κ̄_min, where γ_rr = 1, and the ridge there; α finite and positive.
 
-    γ^(-1/2) is concave in κ̄, so Newton's method rises to the root from where the smallest eigenvalue alone makes γ one.
+    Newton's method starts where the smallest eigenvalue alone makes γ = 1. It rises to the root because γ^(-1/2) is
+    concave.
     """
     d, c, M = spectrum.values, spectrum.counts, spectrum.n_features
     if not len(d):
@@ -184,14 +186,14 @@ def floor(spectrum: Spectrum, alpha: FloatArray) -> TwoArrays:
 def _defect(
     spectrum: Spectrum, kappa_bar: FloatArray, pull: FloatArray, samples: FloatArray, spare: FloatArray
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """λM/κ̄ + Σφ_i - αM, which falls with κ̄, by the form that cancels less; its slope αM(1 - γ_rr), and its terms.
+    """λM/κ̄ + Σφ_i - αM by the form that loses fewer digits, from λM, αM and αM - N.
 
-    Given λM, αM and αM - N. The slope is that against -log κ̄.
+    Also returns its slope αM(1 - γ_rr), which is minus the derivative by log κ̄, and the size of its terms.
     """
     R = spectrum.resolvent(kappa_bar)
     psi = R * kappa_bar[:, None]
     strength = pull / kappa_bar
-    # Sums row by row are the same whatever other points there are.
+    # Sums row by row do not depend on the other points of a call.
     weights = spectrum.counts * spectrum.values
     free = np.vecdot(psi, spectrum.counts)
     terms = np.minimum(abs(spare) + abs(free), samples)
@@ -248,7 +250,7 @@ def _negative(spectrum: Spectrum, alpha: FloatArray, lam: FloatArray, *, clip: b
         lower = np.maximum(kappa_bar * (1 + quotient(defect, gap - defect)), lowest)  # the double root at the floor
         step = lower / kappa_bar - 1
         kappa_bar = lower
-        settled = abs(step) <= 1e-14 * (1 + terms / np.maximum(gap, EPS * samples))
-        if settled.all():
+        converged = abs(step) <= 1e-14 * (1 + terms / np.maximum(gap, EPS * samples))
+        if converged.all():
             break
-    return kappa_bar, settled | (abs(step) < 1e-6)
+    return kappa_bar, converged | (abs(step) < 1e-6)

@@ -7,8 +7,8 @@ v_t = E[y²] of the test data, C^t_rs = Z_rᵀ A_r X_t A_sᵀ Z_s beside C_rs of
     αM γ^t_rs = f_rs/(f_r f_s) Σ_ij φ_i C_ij C^t_ij φ_j,
     E^t_rs = B^t_rs + γ^t_rs (E_rs + ζ²) + δ_rs η_r²,
 
-where E_rs is the error of eq. 9 (GeneralErr) on data like those of training: what two members learnt of noise in common
-is amplified by training and weighed by the test data. With the moments of training this is eq. 9 again.
+where E_rs is the error of eq. 9 (GeneralErr) on data like those of training. It enters because training amplifies the
+noise that two members fit in common, and the test data weight it. With the moments of training this is eq. 9 again.
 """
 
 from itertools import combinations_with_replacement
@@ -28,10 +28,10 @@ from subridge.theory.saddle_point import Spectrum, effective_ridges, quiet
 
 
 class ShiftedTables(NamedTuple):
-    """What depends on the test data, and neither on the ridge nor on the sample ratio; all carry the factor 1/M.
+    """Coefficients that depend on the test data, but not on the ridge and the sample ratio; all have the factor 1/M.
 
-    Of every member its spectrum and, along its directions, a_i (Z_rᵀ A_r c_t)_i; of pairs r ≤ s the matrices
-    C_ij C^t_ij and a_i C^t_ij a_j.
+    `power` is v_t. `explained` is a_i (Z_rᵀ A_r c_t)_i along the directions of every member, and `pairs` are the
+    matrices C_ij C^t_ij and a_i C^t_ij a_j of members r ≤ s.
     """
 
     power: float

@@ -21,7 +21,7 @@ from subridge.model.subsets import Dirichlet
 from subridge.theory.gradient import risk_gradient
 from subridge.theory.predict import risk
 
-_POINTS, _FINE = 40, 400  # sample ratios that a solution sees beside its thresholds, and that judge it
+_POINTS, _FINE = 40, 400  # sample ratios, beside thresholds, of the search and of the final worst risk
 _SPREADS, _DRAWS, _STARTS = (0.5, 1.0, 1.5, 2.0), 50, 8  # random splits, and the best of them, from which to search
 
 
@@ -116,7 +116,9 @@ def best_split(
     if ends.shape != (2,) or not 0 < ends[0] < ends[1] < np.inf:
         raise ParameterError(f"sample_ratio must be two positive ascending numbers, got {sample_ratio!r}")
     if lam == 0:
-        raise ParameterError("ridge must be positive, as a ridgeless member errs infinitely at its threshold; try 1e-6")
+        raise ParameterError(
+            "ridge must be positive, as the risk is infinite at a ridgeless member's threshold; try 1e-6"
+        )
     least = one_number("least_fraction", non_negative("least_fraction", least_fraction))
     if not 0 < least <= 1 / k:
         raise SubsetError(f"least_fraction must lie in (0, 1/{k}] for {k} members, got {least:g}")

@@ -1,29 +1,30 @@
-"""What Prop. 1 needs to know of a problem, in whitened directions of its members.
+"""Coefficients of Prop. 1, in whitened directions of the members.
 
 A member's covariance Σ̃_rr (eq. 6) has eigenvalues d_i. Along direction i a sample ratio and a ridge fit the share
 φ_i = d_i/(κ̄_r + d_i) and leave ψ_i = κ̄_r/(κ̄_r + d_i). With C_rs = Z_rᵀ Σ_rs Z_s, where Z_rᵀ Σ_rr Z_r = I,
 
     αM γ_rs = Σ_ij φ_i C_ij² φ_j        (eq. 8),
 
-and the bias of eq. 9 (GeneralErr) is a form in either share. From the whole signal, with loadings
-a_r = Z_rᵀ A_r Σ_s w*,
+and the bias of eq. 9 (GeneralErr) is a bilinear form in the φ or in the ψ. The first is from the whole signal, with
+loadings a_r = Z_rᵀ A_r Σ_s w*,
 
-    M B_rs = w*ᵀΣ_s w* - Σ φ_i a_i² - Σ φ_j a_j² + Σ_ij φ_i a_i C_ij a_j φ_j;
+    M B_rs = w*ᵀΣ_s w* - Σ φ_i a_i² - Σ φ_j a_j² + Σ_ij φ_i a_i C_ij a_j φ_j.
 
-from what even infinite data leave, with residuals of product ρ_rs that project μ on the directions,
+The second is from what even infinite data leave, with ρ_rs the product of the residuals and μ their projections,
 
-    M B_rs = ρ_rs + Σ ψ_i a_i μ_i + Σ ψ_j a_j μ_j + Σ_ij ψ_i a_i C_ij a_j ψ_j,
+    M B_rs = ρ_rs + Σ ψ_i a_i μ_i + Σ ψ_j a_j μ_j + Σ_ij ψ_i a_i C_ij a_j ψ_j.
 
-for r = s a sum of squares. The coefficients are computed once, here for covariances with structure and by `dense` for
-all others. A grid point then costs a row of a matrix product. All coefficients carry the factor 1/M.
+For r = s it is a sum of squares. The coefficients depend neither on the ridge nor on the sample ratio and are computed
+once, here for covariances with structure and by `dense` for all others. A grid point then costs a row of a matrix
+product. All coefficients include the factor 1/M.
 
-Independent features: every feature is its own direction, and members meet only where they share one. With signal and
-noise variances s and o and t = s + o, the loading of a feature is s w/√t. Infinite data leave s o w²/t of it where it
-is seen and s w² where it is not. No term is negative, so nothing cancels.
+Independent features: every feature is its own direction, and C_ij = 1 for a feature that both members see, else 0.
+With signal and noise variances s and o and t = s + o, the loading of a feature is s w/√t. Infinite data leave s o w²/t
+of it where it is seen and s w² where it is not. No term is negative, so nothing cancels.
 
 Spikes, Σ = d I + F Fᵀ: the cost is O(M · rank²). On a member, Σ_rr = d I + F_r F_rᵀ has orthonormal directions Q_r
 with eigenvalues d + g_i, and one eigenvalue d on everything orthogonal to them. With P the 0/1 overlap of two members,
-Σ_rs = d P + F_r F_sᵀ, and the projector I - Q Qᵀ annihilates F, so that no large spike ever cancels against another.
+Σ_rs = d P + F_r F_sᵀ, and the projector I - Q Qᵀ annihilates F, so that large spikes never cancel against each other.
 """
 
 from collections.abc import Callable
@@ -41,7 +42,7 @@ from subridge.model.ensemble import SubsetPlan
 from subridge.model.problem import Problem
 from subridge.theory.saddle_point import EPS, Spectrum, TwoArrays
 
-# Takes a row of length n_r and one of length n_s at every grid point, to a number each, shape (G,).
+# Maps a row of length n_r and one of length n_s at every grid point to a number, shape (G,).
 Form: TypeAlias = Callable[[FloatArray, FloatArray], FloatArray]
 
 
@@ -56,7 +57,7 @@ def bilinear(C: Any, left: FloatArray | float = 1.0, right: FloatArray | float =
 
 
 class TableDoubt(NamedTuple):
-    """What rounding may have done to a member's table; `slip`, `solved` and `drift` are in units of the loadings a."""
+    """Rounding errors of a member's table; `slip`, `solved` and `drift` are in units of the loadings a."""
 
     theta: FloatArray  # relative error of each eigenvalue
     slip: FloatArray  # error of each loading
@@ -70,7 +71,7 @@ class TableDoubt(NamedTuple):
 
 
 class MemberTable(NamedTuple):
-    """A member by eigenvalues, shape (n,); `squares` is a_i²."""
+    """Coefficients of a member by eigenvalues, shape (n,); `squares` is a_i²."""
 
     spectrum: Spectrum
     squares: FloatArray
@@ -78,7 +79,7 @@ class MemberTable(NamedTuple):
 
 
 class PairTable(NamedTuple):
-    """Members r ≤ s together; `same` says that both see the same features."""
+    """Coefficients of a pair r ≤ s; `same` is true if both see the same features."""
 
     same: bool
     trace: Form  # of C_ij², summed over eigenspaces
@@ -97,8 +98,8 @@ def forms_of_same(member: MemberTable) -> tuple[Form, Form]:
 class Tables(NamedTuple):
     """The members and pairs r ≤ s of a problem.
 
-    `signal_power` is w*ᵀΣ_s w*/M and `reach` the root of the size of its terms. `may_be_refined` says that a slower
-    decomposition would know small eigenvalues better.
+    `signal_power` is w*ᵀΣ_s w*/M and `reach` the root of the size of its terms. If `may_be_refined`, a slower
+    decomposition would give small eigenvalues more accurately.
     """
 
     n_features: int
@@ -169,7 +170,7 @@ class _Spikes:
     """
 
     def __init__(self, index: IntArray, d: float, signal: TwoArrays, noise: TwoArrays, w: FloatArray) -> None:
-        self.index = index = np.sort(index)  # members that see the same have the same directions
+        self.index = index = np.sort(index)  # members with the same features get the same directions
         M = len(w)
         both = np.hstack([signal[1], noise[1]])
         F = both[index]
@@ -184,12 +185,12 @@ class _Spikes:
         V = V[:, kept]
         self.FQ = V * roots  # F_rᵀ Q, shape (rank, f), in which a large spike does not leak into a small one
         self.values = np.append(d, d + roots**2)
-        self.seen = seen = self.values > 0  # d = 0 leaves nothing beside the spikes
+        self.seen = seen = self.values > 0  # for d = 0 only spikes have variance
         spikes = self.values[1:]
         counts = np.append(len(index) - len(roots), np.ones(len(roots)))
         blurs = 8 * EPS * (1 + np.minimum(roots.max(initial=0.0) / roots, sharpness))
         theta = np.append(8 * EPS + merged, blurs)
-        # The fit starts at the teacher's own weights on the features that the member sees.
+        # The fit starts at the teacher's weights on the features that the member sees.
         begun = np.where(np.isin(np.arange(M), index), w, 0.0)
         unseen = w - begun
         y = (signal[0] * unseen - noise[0] * begun)[index]
@@ -210,7 +211,7 @@ class _Spikes:
         self.factor = beside + V @ (d / spikes * on_spikes) - self.FQ @ along
         # What infinite data leave, in parts whose products with those of another member make up ρ_rs.
         self.left = np.concatenate([np.sqrt(signal[0]) * residual, np.sqrt(noise[0]) * lifted, self.factor])
-        # Each spike errs by its θ in what is left along it, and in the fit, which meets the same factor.
+        # The error θ of a spike changes what is left along it, and the fit, which has the same factor.
         uncertain = np.linalg.norm(2 * blurs * (abs(on_spikes) + abs(roots * along)))
         self.uncertain = float(uncertain + 4 * EPS * (np.linalg.norm(terms) + np.linalg.norm(self.FQ @ along)))
         bulk = d * (w @ w)
@@ -234,14 +235,14 @@ class _Spikes:
         return rest, along if t is None else along + self.FQ.T @ t
 
     def left_over(self, other: "_Spikes") -> FloatArray:
-        """Products of the fit with what the residual of another projects on this member's features, by eigenspace."""
+        """Products of the fit with the residual of another member on this one's features, by eigenspace."""
         return _products(self.weights, self.split(other.pull[self.index], other.factor))[self.seen]
 
 
 def jacobi(F: FloatArray, *, jobu: int = 0) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Singular values of F, Q and V by one-sided Jacobi rotations; with ``jobu=3`` without Q.
 
-    They are known to eps times the condition of F with every column at its own scale, whatever the scales are.
+    Their relative error is eps times the condition of F with its columns scaled to length one.
     """
     roots, Q, V, work, _, failed = lapack.dgejsv(F, joba=0, jobu=jobu, jobv=0)
     if failed:

@@ -10,10 +10,10 @@ _BELOW = _ABOVE[_ABOVE < 1]
 
 
 def around_thresholds(sample_ratios: ArrayLike, subset_fractions: ArrayLike) -> FloatArray:
-    """Sample ratios, and between the first and the last of them points that close in on the thresholds α = ν_r.
+    """Add points that approach the thresholds α = ν_r, between the first and the last of the sample ratios.
 
-    The error of a member peaks where it has as many samples as features, the more sharply the smaller its ridge; as
-    |α − ν_r| falls it grows like 1/|α − ν_r|. Infinite ratios stay at the end.
+    The error of a member peaks where it has as many samples as features. The smaller its ridge, the sharper the peak;
+    without a ridge it grows like 1/|α − ν_r|. Infinite ratios stay at the end.
 
     Parameters
     ----------
@@ -25,7 +25,7 @@ def around_thresholds(sample_ratios: ArrayLike, subset_fractions: ArrayLike) -> 
     Returns
     -------
     numpy.ndarray
-        Ascending, each once, with the given ones among them, except those that equal a threshold up to rounding.
+        Ascending and distinct; contains the given ones, except those that equal a threshold up to rounding.
 
     Examples
     --------
@@ -39,6 +39,6 @@ def around_thresholds(sample_ratios: ArrayLike, subset_fractions: ArrayLike) -> 
     peaks = peaks[np.diff(peaks, prepend=-1.0) > 1e-9]
     close = np.concatenate([peaks, *np.outer(1 - _BELOW, peaks), *np.outer(1 + _ABOVE, peaks)])
     close = close[(close >= finite[0]) & (close <= finite[-1])]
-    # A given ratio that is a threshold but for rounding would sit beside its own spike.
+    # A given ratio that equals a threshold up to rounding would be a point right beside the peak.
     apart = abs(given[:, None] - peaks).min(axis=1, initial=np.inf) > 1e-9
     return np.unique(np.concatenate([given[apart], close]))
