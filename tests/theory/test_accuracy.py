@@ -374,6 +374,23 @@ def test_exactly_singular_covariances_are_right_or_say_that_they_are_not(first):
     assert [v for v in verdicts if v.remark] == []
 
 
+def test_a_covariance_that_is_exactly_singular_is_certain_and_one_that_only_seems_so_is_not():
+    """Directions are zero by exact arithmetic, not because they are below rounding errors."""
+    b = np.array([3.0, -1.0, 2.0, 5.0, 4.0])
+    outer = np.outer(b, b)
+    seen = sr.Ensemble(ALL([range(5), [0, 3]], 5), 0.0, 0.3)
+    exact = sr.Problem(outer, np.ones(5), label_noise=0.5)
+    found = sr.risk(exact, seen, 0.7)  # the tests fail on a warning
+    assert found.error_bound < 1e-11
+    assert found.total == pytest.approx(sr.precise_risk(exact, seen, 0.7), rel=1e-12)
+    nudged = outer.copy()
+    nudged[4, 4] = np.nextafter(16.0, 17.0)
+    faint = sr.covariance.isotropic(5, 1e-25)  # which is lost in the rounded sum
+    for problem in (sr.Problem(nudged, np.ones(5), None, 0.5), sr.Problem(outer, np.ones(5), faint, 0.5)):
+        with pytest.warns(AccuracyWarning):
+            assert sr.risk(problem, seen, 0.7).error_bound > 0.1
+
+
 def test_one_exact_direction_and_abundant_data_raise_no_warning_of_numpy():
     b = np.array([0.0, 4.0, -4.0, -1.0])
     assert sr.risk(sr.Problem(np.outer(b, b), np.ones(4)), sr.Ensemble(ALL([range(4)], 4)), 11.0).total < 1e-28

@@ -27,19 +27,12 @@ from typing import NamedTuple
 
 import numpy as np
 
+from subridge.arrays.exact_rank import product_of_residues, rank_is_at_most, residues_of
 from subridge.arrays.namespace import eye_like, is_sparse, like, namespace_of, select_rows, take_last, to_numpy
 from subridge.arrays.types import Array, BoolArray, FloatArray, IntArray
 from subridge.model.ensemble import SubsetPlan
 from subridge.model.errors import AccuracyWarning
-from subridge.ridge.rounding import (
-    EPS,
-    decompose_carefully,
-    orthogonal_again,
-    perturbed,
-    product_of_residues,
-    rank_of_residues,
-    residues_of,
-)
+from subridge.ridge.rounding import EPS, decompose_carefully, orthogonal_again, perturbed
 from subridge.ridge.rows import Design, LeftOutSets, SetBatch, TrainingRows, training_rows
 
 # A Gram matrix squares the condition number. If (d + p)/d_max is below this limit, more than half of the 16 digits
@@ -158,7 +151,7 @@ class MemberFit:
         if self._residues is None:
             return True
         kept = np.delete(self._residues, np.asarray(without, dtype=np.intp), axis=0)
-        return rank >= 0 and rank_of_residues(kept) <= rank + self.rows.fit_intercept
+        return rank >= 0 and rank_is_at_most(kept, rank + self.rows.fit_intercept)
 
     def uncertainty(self, penalties: FloatArray) -> FloatArray:
         """Relative rounding error of R, shape (L,): of the decomposition, and of directions that it dropped."""

@@ -1,18 +1,14 @@
-"""Accurate decompositions and the exact rank of rows, which `member` uses where rounding errors may matter.
+"""Accurate decompositions of rows, which `member` uses where rounding errors may matter.
 
 - `decompose_carefully` is accurate for columns of mixed scales, n ≈ N_r and tiny ridges.
 - `perturbed` changes rows by about a rounding error: the change of a result is an estimate of its rounding error.
-- `rank_of_residues` decides whether a direction is exactly zero or as small as rounding errors. Singular values cannot
-  decide that: columns that agree to the last digit are harmless, columns that agree up to rounding are not.
 """
-
-from functools import cache
 
 import numpy as np
 from scipy.linalg import lapack
 
 from subridge.arrays.namespace import like, to_numpy
-from subridge.arrays.types import Array, FloatArray, IntArray
+from subridge.arrays.types import Array, FloatArray
 
 EPS = float(np.finfo(np.float64).eps)
 _GRADED = 1e2  # ratio of column norms above which Jacobi rotations are worth their time
@@ -98,48 +94,3 @@ def orthogonal_again(Qt: Array, u: Array, rest: Array, slack: Array) -> tuple[Ar
     diagonal[high] = (units**2).sum(axis=1)
     labels[:, high] = labels @ units.T
     return like(labels, rest), like(diagonal, slack)
-
-
-# -- the exact rank -------------------------------------------------------------------------------
-
-# Arithmetic modulo a prime distinguishes exact dependence from rounding. A float is m 2^e with integers m and e, so it
-# has a residue. The rank of the residues is never above the exact one, and below it only if the prime divides a minor,
-# by a chance of about 1e-9. All powers of two differ modulo this prime; modulo 2^31 - 1 only 31 of them do.
-_PRIME = 2**31 - 19  # products of residues fit into 63 bits
-
-
-def residues_of(values: Array | IntArray) -> IntArray:
-    """Floats modulo the prime, as whole numbers from 0 to p - 1.
-
-    >>> residues_of(np.array([3.0, -1.0, 0.5])).tolist()
-    [3, 2147483628, 1073741815]
-    """
-    mantissa, exponent = np.frexp(np.asarray(values, dtype=np.float64))
-    whole = (mantissa * 2.0**53).astype(np.int64) % _PRIME
-    return np.asarray(whole * _powers()[exponent + 1200] % _PRIME)
-
-
-@cache
-def _powers() -> IntArray:
-    """``2^(e - 53)`` modulo the prime for exponents e from -1200 on."""
-    return np.array([pow(2, e - 53, _PRIME) for e in range(-1200, 1100)], dtype=np.int64)
-
-
-def product_of_residues(A: IntArray, B: IntArray) -> IntArray:
-    """``A @ B`` modulo the prime, by halves of B, so that sums of up to 2**16 products fit into 63 bits."""
-    high = A @ (B >> 16) % _PRIME
-    return ((high << 16) + A @ (B & 0xFFFF)) % _PRIME
-
-
-def rank_of_residues(residues: IntArray) -> int:
-    """The rank of a matrix modulo the prime, by elimination: as many steps as the rank, each over the whole matrix."""
-    A = residues.copy()
-    rank = 0
-    for j in range(A.shape[1]):
-        pivots = np.flatnonzero(A[rank:, j])
-        if pivots.size:
-            A[[rank, rank + pivots[0]]] = A[[rank + pivots[0], rank]]
-            row = A[rank, j:] * pow(int(A[rank, j]), -1, _PRIME) % _PRIME
-            rank += 1
-            A[rank:, j:] = (A[rank:, j:] - A[rank:, j, None] * row) % _PRIME
-    return rank

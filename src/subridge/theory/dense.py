@@ -12,6 +12,7 @@ from typing import NamedTuple
 import numpy as np
 import scipy.linalg
 
+from subridge.arrays.exact_rank import PRIME, product_of_residues, rank_is_at_most, residues_of
 from subridge.arrays.types import FloatArray, IntArray
 from subridge.model.covariance import Covariance
 from subridge.model.ensemble import SubsetPlan
@@ -138,6 +139,8 @@ def _member(problem: Problem, plan: SubsetPlan, r: int, unit: float, rank: int, 
         norms = np.linalg.norm(A, axis=1, keepdims=True)
         # The rank of the rows, each scaled to length one.
         most = int(np.linalg.matrix_rank(A / np.where(norms > 0, norms, 1.0), rtol=8 * max(A.shape) * EPS))
+    elif found.dropped and not found.may_be_refined and rank_is_at_most(_residues(problem, A), len(d)):
+        most = len(d)
     reach = np.sqrt(_size(S, unseen) + _size(O, begun))
     noise = _size(O, weights)
     left = float(np.sqrt(_size(S, residual) + noise))
@@ -250,6 +253,19 @@ def measured(problem: Problem, plan: SubsetPlan, r: int, s: int) -> FloatArray:
         right = B.T if B.ndim == 2 else plan.lift(s, np.eye(len(B)))
         total = plan.measure(r, (S.apply(right) + O.apply(right)).T).T
     return (total + total.T) / 2 if r == s else total
+
+
+def _residues(problem: Problem, features: IntArray) -> IntArray:
+    """Twice the covariance of some features modulo a prime, before its entries are rounded."""
+    total = np.zeros((len(features), len(features)), dtype=np.int64)
+    for covariance in (problem.signal_covariance, problem.noise_covariance):
+        parts = covariance.diagonal_plus_low_rank()
+        if parts is None:
+            total += residues_of(covariance.block(features, features))
+        else:
+            variances, factor = (residues_of(part[features]) for part in parts)
+            total += np.diag(variances) + product_of_residues(factor, factor.T)
+    return (total + total.T) % PRIME
 
 
 def _size(covariance: Covariance, x: FloatArray) -> float:
