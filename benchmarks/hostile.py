@@ -62,6 +62,10 @@ def _singular(seed):
     return judge.judge_singular(seed)
 
 
+def _seeming(seed):
+    return judge.judge_seeming(seed)
+
+
 def _common(seed):
     return judge.judge_common_ridge(seed)
 
@@ -85,7 +89,12 @@ def main():
         default=3_000,
         help="structured cases, and cases of each aggregation with fitted weights; 10 times for Prop. 2",
     )
-    parser.add_argument("--exact", type=int, default=6_000, help="exactly singular covariances, of two families")
+    parser.add_argument(
+        "--exact",
+        type=int,
+        default=6_000,
+        help="exactly singular covariances, of two families, and half as many that seem so",
+    )
     parser.add_argument("--ridges", type=int, default=3_000, help="best common ridges, and joint ones, against grids")
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
     given = parser.parse_args()
@@ -101,6 +110,7 @@ def main():
             ("Prop. 2 at finite M", _at_size, 10 * given.more // _PART),
             ("Prop. 2, fitted weights", _two_fitted, 30 * given.more // _PART),
             ("Prop. 1, exactly singular covariances", _singular, given.exact),
+            ("Prop. 1, covariances that seem singular", _seeming, given.exact // 2),
             ("best common ridge on two levels of variance", _common, given.ridges),
             ("ridges chosen together", _joint, given.ridges),
         ):

@@ -150,6 +150,27 @@ def spiked_case(rng: np.random.Generator) -> Case:
     return Case("exact", B @ B.T, None, np.ones(M), measurements, alpha, ridges, readout, float(rng.choice([0, 0.5])))
 
 
+def seeming_case(rng: np.random.Generator) -> Case:
+    """A case whose covariance is singular or only seems so: copies, a last digit, variances far below others."""
+    case = spiked_case(rng)
+    M, style = len(case.teacher), rng.integers(4)
+    scales = 2.0 ** rng.integers(-40, 1, M) if rng.random() < 0.3 else np.ones(M)
+    S = case.signal * np.outer(scales, scales)
+    if style == 0:
+        Q, copied = rng.standard_normal((M, M + 2)), rng.integers(0, M, M)
+        S = (Q @ Q.T)[np.ix_(copied, copied)]
+    elif style == 1:
+        i = rng.integers(M)
+        S[i, i] *= 1 + 2.0**-52
+    elif style == 2:
+        case.noise = np.diag(np.where(rng.random(M) < 0.5, 0.0, 10.0 ** -rng.uniform(10, 40, M)))
+    else:
+        F = rng.integers(-2, 3, M) * 2.0 ** -rng.integers(0, 40)
+        case.noise = np.outer(F, F)
+    case.kind, case.signal, case.teacher = "seeming", S, rng.standard_normal(M)
+    return case
+
+
 def two_level_case(rng: np.random.Generator) -> tuple[np.ndarray, float]:
     """Variances 1 and far less, and a sample ratio near a fraction of the features."""
     M = int(rng.integers(2, 13))

@@ -12,7 +12,7 @@ from subridge.model.errors import AccuracyWarning, ConvergenceError, InfiniteRis
 from subridge.ridge.member import member_paths
 from subridge.ridge.rows import left_out_groups, training_rows
 
-EXACT = ("singular", "exact")  # kinds of covariances that are exactly singular
+EXACT = ("singular", "exact", "seeming")  # kinds of covariances that are exactly singular, or seem so
 
 
 class Verdict(NamedTuple):
@@ -100,6 +100,12 @@ def judge_singular(seed: int) -> Verdict | None:
     """Prop. 1 on covariances that are exactly singular."""
     rng = np.random.default_rng(seed)
     case = hostile.singular_case(rng) if seed % 2 == 0 else hostile.spiked_case(rng)
+    return _judge_case(case, sr.Problem(case.signal, case.teacher, case.noise, case.label_noise), case.signal, "mean")
+
+
+def judge_seeming(seed: int) -> Verdict | None:
+    """Prop. 1 on covariances that are exactly singular, or only seem so."""
+    case = hostile.seeming_case(np.random.default_rng(seed))
     return _judge_case(case, sr.Problem(case.signal, case.teacher, case.noise, case.label_noise), case.signal, "mean")
 
 

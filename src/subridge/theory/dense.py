@@ -140,7 +140,9 @@ def _member(problem: Problem, plan: SubsetPlan, r: int, unit: float, rank: int, 
         # The rank of the rows, each scaled to length one.
         most = int(np.linalg.matrix_rank(A / np.where(norms > 0, norms, 1.0), rtol=8 * max(A.shape) * EPS))
     elif found.dropped and not found.may_be_refined and rank_is_at_most(_residues(problem, A), len(d)):
-        most = len(d)
+        # Then the variance that seemed to be left is an error of the directions kept.
+        theta = theta + found.dropped_size / d
+        found = found._replace(dropped_size=0.0)
     reach = np.sqrt(_size(S, unseen) + _size(O, begun))
     noise = _size(O, weights)
     left = float(np.sqrt(_size(S, residual) + noise))
@@ -157,6 +159,7 @@ def _member(problem: Problem, plan: SubsetPlan, r: int, unit: float, rank: int, 
         1.0 if found.is_plain else float(few),
         max(0, min(most, rank, len(d) + found.dropped) - len(d)),
         found.dropped_size * scale,
+        found.dropped_size * float((start + step) @ (start + step)) / M,
         found.blurred * scale,
     )
     table = MemberTable(Spectrum(d * scale, np.ones(len(fit)), M), fit**2 / M, doubt)

@@ -6,6 +6,7 @@ import numpy as np
 
 from subridge.arrays.types import ArrayLike
 from subridge.model.checks import non_negative, one_number, positive_integer
+from subridge.model.covariance import Covariance
 from subridge.model.ensemble import Ensemble, refuse_row_fractions
 from subridge.model.errors import ConvergenceError, ParameterError, RidgeError
 from subridge.model.problem import EquicorrelatedProblem, Problem
@@ -101,14 +102,23 @@ def _exact(x: ArrayLike) -> Any:
     return np.vectorize(mpmath.mpf, otypes=[object])(np.asarray(x, dtype=np.float64))[()]
 
 
+def _matrix(covariance: Covariance) -> Any:
+    """A covariance in high precision, of low rank if its form is."""
+    parts = covariance.diagonal_plus_low_rank()
+    if parts is None:
+        return _exact(covariance.dense())
+    variances, factor = map(_exact, parts)
+    return np.diag(variances) + factor @ factor.T
+
+
 def _proposition_one(problem: Any, ensemble: Ensemble, alpha: Any, lam: Any) -> tuple[Any, Any]:
     """B_rs of eq. 9 (GeneralErr) and γ_rs of eq. 8, with R_r = q̂_r G_r⁻¹ = (κ̄_r + Σ̃_rr)⁻¹ where variance > 0."""
     import mpmath
 
     M, k = problem.n_features, ensemble.n_members
-    S = _exact(problem.signal_covariance.dense())
+    S = _matrix(problem.signal_covariance)
     w = _exact(problem.teacher_weights)
-    total = S + _exact(problem.noise_covariance.dense())
+    total = S + _matrix(problem.noise_covariance)
     A = []
     R = []
     for r, given in enumerate(ensemble.plan.measurements):

@@ -73,7 +73,8 @@ def member_doubt(
     steep = np.maximum(1.0, abs(phi - psi)) if negative.any() else 1.0
     sliding = mixed * steep
     # share of the dropped directions fitted if each is as large as it may be
-    lost = np.where(at_zero, 1.0, table.dropped_size / (abs(kappa_bar) + table.dropped_size))
+    is_unsure = table.dropped * table.dropped_size > 0
+    lost = np.where(at_zero, is_unsure, table.dropped_size / (abs(kappa_bar) + table.dropped_size))
     lost = table.dropped * np.where(np.isinf(kappa_bar), 0.0, lost)
     off = c * theta
     spread = mixed @ off + lost
@@ -99,7 +100,9 @@ def member_doubt(
     residual = np.sqrt(slips) + np.sqrt(second) + np.sqrt(spread) * mixing
     residual = residual + few * (np.sqrt(fitted) * np.sqrt(squares @ solved) + 2 * np.sqrt(free @ noisier))
     hidden = np.sqrt(lost * pair.left_over)
-    left = added(free * steep) + np.sqrt(EPS) * table.size + hidden
+    # What dropped directions leave, unless there are samples for them too.
+    faint = table.faint * is_unsure * (1 - at_zero * (samples >= c.sum() + table.dropped))
+    left = added(free * steep) + np.sqrt(EPS) * table.size + hidden + np.sqrt(faint)
     whole = added(squares * steep) + np.sqrt(EPS) * reach + hidden
     # Small directions mix with dropped ones.
     small = (member.spectrum.values <= table.blurred) & (table.dropped > 0)
@@ -123,7 +126,7 @@ def member_doubt(
     unsure = (np.max(abs(phi) * theta, axis=1, initial=0.0) > _UNSURE) | (negative & (lost > 0))
     unknown = np.where(unsure, np.inf, 0.0)
     # What infinite data leave may belong to dropped directions.
-    unseen = np.where(at_zero, 0.0, pair.left_over * (table.dropped > 0))
+    unseen = np.where(at_zero, 0.0, pair.left_over * is_unsure)
     return MemberDoubt(
         gap,
         spread,

@@ -67,6 +67,7 @@ class TableDoubt(NamedTuple):
     alignment: float = 1.0  # how far the errors of different directions may add up
     dropped: int = 0  # directions below rounding error, treated as zero
     dropped_size: float = 0.0  # eigenvalue that each of them may have
+    faint: float = 0.0  # power of the target in them, at most
     blurred: float = 0.0  # eigenvalue below which kept directions mix with dropped ones
 
 
