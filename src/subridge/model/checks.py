@@ -355,7 +355,7 @@ def describe(value: Any) -> Json:
     if is_dataclass(value) and not isinstance(value, type):
         return {"type": type(value).__name__} | {f.name: describe(getattr(value, f.name)) for f in fields(value)}
     if isinstance(value, np.generic) or (isinstance(value, np.ndarray) and value.size <= _READABLE):
-        value = value.tolist()
+        return value.tolist()  # type: ignore[no-any-return]
     if isinstance(value, np.ndarray):
         summary = {"shape": list(value.shape), "dtype": value.dtype.str, "fingerprint": fingerprint(value)}
         if value.size <= _EMBEDDED:

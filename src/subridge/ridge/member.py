@@ -888,11 +888,13 @@ def independent_samples(fit: MemberFit, penalties: FloatArray, degrees: FloatArr
     """
     rows = fit.rows
     d = to_numpy(fit.spectrum)
-    left = to_numpy(fit.left)
-    leverages = np.einsum("r,ri,ri->i", d / (d + penalties.min()), left, left)  # q, worth (Σq)²/Σq² equal ones
-    is_rare = leverages.sum() ** 2 < min(_FEW_ROWS, len(leverages) / 6) * (leverages**2).sum()
-    if rows.knows_leverages and len(d) and is_rare:
-        return np.zeros(len(penalties))
+    gains = d / (d + penalties.min())
+    few = min(_FEW_ROWS, rows.n_samples / 6)
+    if rows.knows_leverages and 0 < gains.sum() < few:  # leverages q are worth (Σq)²/Σq² equal ones, at least Σq
+        left = to_numpy(fit.left)
+        leverages = np.einsum("r,ri,ri->i", gains, left, left)
+        if leverages.sum() ** 2 < few * (leverages**2).sum():
+            return np.zeros(len(penalties))
     return np.minimum(np.maximum(1 - 2 / degrees, _LEAST_SHARE) * rows.effective_samples, rows.room)
 
 

@@ -408,7 +408,7 @@ def training_rows(
     means = weights @ X / weights.sum() if fit_intercept else X[0] * 0.0
     if is_numpy(X):
         features = np.empty(X.shape[::-1])
-        step = max(32, 2**18 // X.shape[1])  # a strided copy of all rows at once would miss the cache
+        step = max(32, 2**16 // X.shape[1])  # a strided copy of all rows at once would miss the cache
         for start in range(0, len(X), step):
             features[:, start : start + step] = (X[start : start + step] - means).T
     else:
