@@ -403,6 +403,22 @@ def test_a_covariance_that_is_exactly_singular_is_certain_and_one_that_only_seem
             assert sr.risk(problem, seen, 0.7).error_bound > 0.1
 
 
+def test_at_a_threshold_a_risk_that_is_infinite_only_by_rounding_says_so():
+    """Infinite data leave nothing, by noise that acts in another direction: the risk is 0, and rounding hides that."""
+    b, noise = np.array([2.0**-18, -(2.0**-30)]), np.array([2.0**-7, -(2.0**-6)])
+    problem = sr.Problem(np.outer(b, b), np.array([-0.347138, -0.648268]), np.outer(noise, noise))
+    with pytest.warns((AccuracyWarning, sr.errors.InfiniteRiskWarning)) as said:
+        assert sr.risk(problem, sr.Ensemble(ALL([range(2)], 2)), 1.0).error_bound == np.inf
+    assert any(issubclass(each.category, AccuracyWarning) for each in said)
+    assert judge.judge_seeming(583017000169).remark == ""
+    alone = sr.Problem(np.outer(b, b) + np.eye(2), np.ones(2))
+    assert sr.risk(alone, sr.Ensemble(ALL([range(2)], 2)), 1.0).total == 0  # without a warning
+    with pytest.warns(sr.errors.InfiniteRiskWarning):
+        found = sr.risk(sr.Problem(np.eye(2), np.ones(2), np.diag([0.1, 0.2])), sr.Ensemble(ALL([range(2)], 2)), 1.0)
+    assert found.total == np.inf
+    assert found.error_bound == 0
+
+
 def test_one_exact_direction_and_abundant_data_raise_no_warning_of_numpy():
     b = np.array([0.0, 4.0, -4.0, -1.0])
     assert sr.risk(sr.Problem(np.outer(b, b), np.ones(4)), sr.Ensemble(ALL([range(4)], 4)), 11.0).total < 1e-28

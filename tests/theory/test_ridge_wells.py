@@ -143,9 +143,9 @@ def test_the_joint_search_may_start_at_an_infinite_error():
     assert judge.judge_joint_ridges(840219001906).remark == ""
 
 
-@pytest.mark.parametrize("seed", [118845000879, 623190002576, 600001189, 77123002209])
+@pytest.mark.parametrize("seed", [118845000879, 623190002576, 600001189, 77123002209, 583017002163])
 def test_no_member_has_a_better_ridge_beside_those_of_the_others(seed):
-    """All descents ended elsewhere, up to 3 % higher: the last two lacked ridges swapped, and a second best end."""
+    """All descents ended elsewhere, up to 3 % higher: the last three lacked ridges swapped, or a second best end."""
     assert judge.judge_joint_ridges(seed).remark == ""
 
 

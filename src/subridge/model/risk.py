@@ -217,7 +217,11 @@ class Risk(Shown):
         """
         if aggregation is None or aggregation.is_mean:
             total = _not_below_zero(moments.pairs.mean(axis=(-2, -1)))
-            return cls(moments, total, None if rounding is None else _relative(rounding.mean(axis=(-2, -1)), total))
+            return cls(
+                moments,
+                total,
+                None if rounding is None else _relative(rounding.mean(axis=(-2, -1)), total, moments, rounding),
+            )
         weights = aggregation.weights(moments)
         if rounding is None:
             return cls(moments, _not_below_zero(moments.risk_of(weights)))
@@ -255,7 +259,7 @@ def _total_and_bound(
             astray = (dc / abs(c) + dF / F + 4 * moments.n_members * EPS) ** 2 * F
             error = error + weighted(share, outputs.dv) + np.where(np.isfinite(F) & (F > 0), astray, 0.0)
     total = _not_below_zero(total)
-    return total, _relative(error, total)
+    return total, _relative(error, total, moments, rounding)
 
 
 def _not_below_zero(total: FloatArray) -> FloatArray:
@@ -263,8 +267,9 @@ def _not_below_zero(total: FloatArray) -> FloatArray:
     return np.asarray(np.maximum(total, 0.0))
 
 
-def _relative(error: FloatArray, total: FloatArray) -> FloatArray:
-    """An absolute bound as a share of the total; inf where no digit is certain, 0 where the total is infinite."""
+def _relative(error: FloatArray, total: FloatArray, moments: MemberMoments, rounding: FloatArray) -> FloatArray:
+    """An absolute bound as a share of the total: inf where no digit is certain, 0 where the total is surely inf."""
     with np.errstate(divide="ignore", invalid="ignore"):
         bound = np.where(error == 0, 0.0, error / abs(total))
-    return np.where(np.isinf(total), 0.0, np.where(bound < 0.1, bound, np.inf))
+    by_rounding = (np.isinf(moments.pairs) & np.isinf(rounding)).any(axis=(-2, -1))
+    return np.where(np.isinf(total) & ~by_rounding, 0.0, np.where(bound < 0.1, bound, np.inf))

@@ -187,8 +187,11 @@ def _block(tables: Tables, grid: GeneralGrid, *, outputs: bool) -> tuple[FloatAr
     dgap = tilted + rounding.gap_doubt(tables.of_pairs("same"), gap, own_trace, doubt)
     dgamma = np.where(per_sample > 0, dgap / np.minimum(*of_pairs(f)), 0.0) * per_sample
     z2 = grid.zeta[:, None, None] ** 2
-    bounds = rounding.pair_doubt(E, bias, noise, one, np.minimum(dleft, dwhole), dgamma, z2)
-    bounds = np.where(abs(one) <= _AT_THRESHOLD, 0.0, bounds)
+    dbias = np.minimum(dleft, dwhole)
+    bounds = rounding.pair_doubt(E, bias, noise, one, dbias, dgamma, z2)
+    # At a threshold the risk is infinite unless bias and noise are zero, which rounding may hide.
+    hidden = (abs(bias + noise) <= dbias) & (tables.of_pairs("slip") > 0)
+    bounds = np.where(abs(one) <= _AT_THRESHOLD, np.where(hidden, np.inf, 0.0), bounds)
     c = np.column_stack([R.explained for R in shares])
     if not outputs:
         return E, bounds, c

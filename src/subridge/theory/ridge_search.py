@@ -302,7 +302,7 @@ def _joint_optimum(landscape: Landscape, common: FloatArray, alone: FloatArray) 
     for _ in range(_SWEEPS):  # until no member has a better ridge, given those of the others
         before = reached
         further = [along(end, one) for end in ends for one in np.eye(k)]
-        ends, reached = descend([*ends, *(np.roll(ends[0], r, axis=1) for r in range(1, k)), *further])
+        ends, reached = descend([*(np.roll(end, r, axis=1) for end in ends for r in range(k)), *further])
         if not (reached < before * (1 - _GAIN)).any():
             break
     best = ends[0]
