@@ -133,7 +133,7 @@ def test_columns_without_room_are_not_explained(table):
     text = " ".join(call(*words).stdout.split())
     assert "more with --json or --out: λ, now" in text
     assert "now: with the rows at hand" not in text
-    assert "wrong: misclassified by votes" in text
+    assert "wrong: misclassified by majority vote." in text
 
 
 def test_both_doors_try_the_same_ensembles(table):

@@ -97,3 +97,14 @@ def test_the_classes_of_iris_keep_their_names():
     model = sr.RidgeEnsembleClassifier(4, random_state=0, voting="majority").fit(X, names[y])
     assert set(model.predict(X)) <= set(names)
     assert list(model.classes_) == sorted(names)
+
+
+def test_an_unweighted_average_of_your_own_is_tagged_as_the_median_is():
+    """scikit-learn's check of scores puts all of the signal in one column, which such members shrink."""
+
+    class Middle(sr.aggregation.Median):
+        name = "middle"
+
+    for aggregation, is_poor in (("median", True), (Middle(), True), ("free", False), ("no such name", False)):
+        tags = sr.RidgeEnsembleRegressor(3, aggregation=aggregation).__sklearn_tags__()
+        assert tags.regressor_tags.poor_score == is_poor

@@ -1,7 +1,9 @@
 import numpy as np
 import pytest
+from matplotlib.ticker import PercentFormatter
 
 import subridge as sr
+from subridge.explorer.reports import report_of
 from subridge.figures.drawing.forecast import plot_forecast
 from subridge.forecasting import metrics
 from subridge.forecasting.metrics import Metric
@@ -16,7 +18,7 @@ def explained_variance(sample, pilot, curve, level):
 
 @pytest.fixture
 def one_more(monkeypatch):
-    added = Metric("explained_variance", "explained variance", explained_variance)
+    added = Metric("explained_variance", "explained variance", "explained", explained_variance)
     monkeypatch.setattr(metrics, "METRICS", (*metrics.METRICS, added))
 
 
@@ -26,9 +28,12 @@ def test_a_listed_metric_is_in_the_dataset_the_picture_and_the_advice(pilot_data
     expected = 1 - curve.prediction_error / y.var()
     np.testing.assert_allclose(curve.explained_variance, expected)
     assert (curve.explained_variance_lower < curve.explained_variance_upper).all()
-    labels = [axes.get_ylabel() for axes in plot_forecast(curve).axes]
-    assert labels == ["squared error on new labels", "explained variance"]
+    drawn = plot_forecast(curve).axes
+    assert [axes.get_ylabel() for axes in drawn] == ["squared error on new labels", "explained variance"]
+    assert not any(isinstance(axes.yaxis.get_major_formatter(), PercentFormatter) for axes in drawn)
     table = sr.advise(X, y, 240, n_members=[2]).table
+    printed = report_of(table.assign(reasons=("sentence", []))).table["explained"]
+    assert printed[0] == f"{float(table.explained_variance[0]):.3g}"
     np.testing.assert_allclose(table.explained_variance, 1 - table.prediction_error / y.var())
 
 
@@ -37,6 +42,7 @@ def test_votes_say_nothing_of_weighted_members():
     codes = rng.integers(2, size=80)
     X = rng.standard_normal((80, 12)) + codes[:, None]
     table = sr.advise(X, np.array(["no", "yes"])[codes], n_members=[2]).table
+    assert report_of(table.assign(reasons=("sentence", []))).table["wrong"][0].endswith("%")
     for name in ("misclassification", "misclassification_lower", "misclassification_upper"):
         assert (np.isnan(table[name].values) == (table.aggregation.values != "mean")).all()
 

@@ -155,12 +155,12 @@ def forecast(**options: Any) -> None:
 
 
 def _show_forecast(curves: "xr.Dataset") -> None:
-    from subridge.explorer.reports import forecast_cells, forecast_sentences
+    from subridge.explorer.reports import forecast_cells, forecast_sentences, metrics_in
 
     rows = counted(curves.attrs["n_pilot"], "row")
-    for metric in (str(name) for name in curves if f"{name}_upper" in curves):
+    for metric in metrics_in(curves):
         largest = float(curves[f"{metric}_upper"].max())
-        unit, told = (0.01, ", in %") if metric == "misclassification" else unit_of(largest)
+        unit, told = (0.01, ", in %") if curves[metric].units == "share" else unit_of(largest)
         title = f"forecast from {rows}: {metric.replace('_', ' ')} ({curves.attrs['level']:.0%} interval){told}"
         cells = {
             name: ["∞" if number == float("inf") else f"{number:,.0f}" for number in curves[f"n_{name}"].values]
@@ -208,14 +208,14 @@ def advise(**options: Any) -> None:
 
 
 def _show_ranking(ranking: "xr.Dataset") -> None:
-    from subridge.explorer.reports import report_of
+    from subridge.explorer.reports import further_metrics, report_of
     from subridge.forecasting.advise import code_of
 
     report = report_of(ranking)
     rows = report.rows
-    shown = print_table(
-        report.title, list(report.table), rows[:_ROWS], names=True, optional=("reach", "now", "λ", "R²")
-    )
+    others = further_metrics(ranking)
+    optional = ("reach", "now", "λ", "R²", *others)
+    shown = print_table(report.title, list(report.table), rows[:_ROWS], names=True, optional=optional)
     more = len(rows) - _ROWS
     say(
         *report.sentences,
@@ -223,7 +223,7 @@ def _show_ranking(ranking: "xr.Dataset") -> None:
         f"{ranking.attrs['level']:.0%} interval, and the improvement over {ranking.attrs['reference']} (gain); "
         "scaled, free: the weights of members are fitted."
         + (" now: with the rows at hand." if "now" in shown else "")
-        + (" wrong: misclassified by votes." if "wrong" in shown else "")
+        + "".join(f" {heading}: {each.long_name}." for heading, each in others.items() if heading in shown)
         + (f" {counted(more, 'further candidate')} with --json or --out." if more > 0 else ""),
     )
     code = code_of(ranking)

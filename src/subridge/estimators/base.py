@@ -55,7 +55,7 @@ from subridge.ridge.checks import correlated_rows, unequal_scales, warn_of_rows,
 from subridge.ridge.choose import SURE_OF_SCALE, paired, scored, squares_of, trainable
 from subridge.ridge.columns import ColumnRows, DiskColumns, column_rows
 from subridge.ridge.judge import Candidate, Offer, judge, tuned
-from subridge.ridge.moments import MomentBatches, MomentRows, RowMoments, moment_rows, moments_of, pieces_of, thinned
+from subridge.ridge.moments import MomentBatches, RowMoments, moment_rows, moments_of, pieces_of, thinned
 from subridge.ridge.row_subsets import draw_rows, part_of_rows
 from subridge.ridge.rows import LeftOutSets, TrainingRows, left_out_groups, left_out_windows, training_rows
 
@@ -616,11 +616,12 @@ class RidgeEnsembleBase(RidgeEstimator):
             self._fit_moments(moment_rows(self._moments, self.fit_intercept), aggregations, self._stream_seed, False)
 
     def _fit_moments(
-        self, rows: MomentRows, aggregations: Sequence[Aggregation], seed: int, all_rows: bool = True
+        self, rows: TrainingRows, aggregations: Sequence[Aggregation], seed: int, all_rows: bool = True
     ) -> None:
-        """Choose subsets, ridges and weights from moments; for votes, ridges are those of the mean score.
+        """Choose subsets, ridges and weights by the trace form of left-out errors; nothing is kept of single rows.
 
-        Unless these are `all_rows`, columns that are constant so far may vary later.
+        For votes, ridges are those of the mean score. Unless these are `all_rows`, columns that are constant so far may
+        vary later.
         """
         self._refuse(("readout_noise", "gap", "max_samples"), "needs the rows, not moments; fit to rows")
         warn_once([unequal_scales(rows.column_squares, getattr(self, "feature_names_in_", None))], stacklevel=4)

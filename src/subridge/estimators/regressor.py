@@ -27,7 +27,7 @@ from subridge.estimators.base import (
 )
 from subridge.estimators.blocks import disk_columns, moments_for, new_array, predicted
 from subridge.estimators.members import Features
-from subridge.model.aggregation import Aggregation
+from subridge.model.aggregation import AGGREGATIONS, Aggregation
 from subridge.model.checks import truth
 from subridge.model.ensemble import Ensemble
 from subridge.model.errors import ParameterError, SubridgeWarning
@@ -505,7 +505,7 @@ class RidgeEnsembleRegressor(MultiOutputMixin, RegressorMixin, RidgeEnsembleBase
         tags = super().__sklearn_tags__()
         # scikit-learn's check puts the signal in one feature of ten, which an unweighted mean of disjoint members
         # shrinks by 1/k whatever the ridge; fitted weights do not.
-        name = getattr(self.aggregation, "name", self.aggregation)
-        is_averaged = isinstance(name, str) and name in ("mean", "median")
+        found = AGGREGATIONS.get(self.aggregation) if isinstance(self.aggregation, str) else self.aggregation
+        is_averaged = isinstance(found, Aggregation) and not found.fits_weights
         tags.regressor_tags.poor_score = is_averaged and not isinstance(self.n_estimators, str)
         return tags

@@ -58,7 +58,7 @@ def report_of(dataset: xr.Dataset) -> Report:
 
 def _forecast(curves: xr.Dataset) -> Report:
     """Forecast errors over sample sizes, with intervals."""
-    metrics = [str(name) for name in curves if f"{name}_upper" in curves]
+    metrics = metrics_in(curves)
     names = curves.ensemble.values.tolist()
     n_pilot = curves.attrs["n_pilot"]
     finite = curves.isel(n_samples=np.isfinite(curves.n_samples)).sortby("n_samples")
@@ -74,6 +74,16 @@ def _forecast(curves: xr.Dataset) -> Report:
             x = {"label": "training samples", "log": True}
             panels.append(panel(word, x, y, finite.n_samples, lines, pilot=float(n_pilot)))
     return Report(f"Forecast from {counted(n_pilot, 'row')}", forecast_sentences(curves), panels, table)
+
+
+def metrics_in(data: xr.Dataset) -> list[str]:
+    """The names of all metrics, which are the variables with bounds."""
+    return [str(name) for name in data if f"{name}_upper" in data]
+
+
+def further_metrics(ranking: xr.Dataset) -> dict[str, xr.DataArray]:
+    """The metrics of advice but the first, the squared error, by their headings."""
+    return {ranking[name].short_name: ranking[name] for name in metrics_in(ranking)[1:]}
 
 
 def _with_bounds(data: xr.Dataset, metric: str) -> list[FloatArray]:
@@ -153,8 +163,9 @@ def _advice(ranking: xr.Dataset) -> Report:
         table["R²"] = [f"{1 - each:.2f}" for each in error / attributes["target_variance"]]
     if attributes["n_samples"] != attributes["n_pilot"]:
         table["now"] = [plain(now) for now in ranking.pilot_prediction_error.values / unit]
-    if "misclassification" in ranking:
-        table["wrong"] = ["" if np.isnan(share) else f"{share:.1%}" for share in ranking.misclassification.values]
+    for heading, metric in further_metrics(ranking).items():
+        shown = "{:.1%}".format if metric.units == "share" else plain
+        table[heading] = ["" if np.isnan(value) else shown(value) for value in metric.values]
     if not ranking.in_reach.all():
         table["reach"] = ["yes" if inside else "no" for inside in ranking.in_reach.values]
     picture = panel(

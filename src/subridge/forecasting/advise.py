@@ -301,6 +301,7 @@ def advise(
         warnings.simplefilter("ignore", RidgePathWarning)  # the search below has a finer path and gives this warning
         choice = choose_ensemble(rows, drawn, aggregations, None if may_grow else path, "ensemble")
     said = list[SubridgeWarning | None]()
+    metrics = metrics_of(sample)
 
     def judged(trials: list[Trial]) -> list[Judged]:
         offer = trials[0].offer
@@ -342,8 +343,8 @@ def advise(
                 "nearest_threshold": min(sizes / size, key=lambda ratio: abs(np.log(ratio))),
                 "pilot_prediction_error": error,
             }
-            metrics = (each for each in metrics_of(sample) if aggregation.is_mean or not each.of_votes)
-            columns |= {name: one for name, (one,) in forecast_metrics(metrics, sample, pilot, moved, level).items()}
+            known = (each for each in metrics if aggregation.is_mean or not each.of_votes)
+            columns |= {name: one for name, (one,) in forecast_metrics(known, sample, pilot, moved, level).items()}
             tuned = replace(mean, ridge=ridge, aggregation=aggregation)
             found.append((replace(trial, ensemble=tuned, weights=weights), columns))
         return found
@@ -369,6 +370,8 @@ def advise(
         {"candidate": [trial.name for trial, _ in ranked]},
         result_attributes("advice", 1, "Ridge ensembles ranked by the errors forecast for them.", **attributes),
     )
+    for metric in metrics:
+        table[metric.name].attrs = metric.attributes
     tuned = {trial.name: trial.ensemble for trial, _ in ranked}
     return Advice(table, reasons(table), tuned, {trial.name: trial.weights for trial, _ in ranked})
 

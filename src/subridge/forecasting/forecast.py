@@ -233,12 +233,12 @@ def forecast(
     }
     if groups is not None:
         coordinates["n_groups"] = ("n_samples", sizes / per_group)
-    labels = {metric.name: metric.label for metric in metrics}
+    attributes_of = {metric.name: metric.attributes for metric in metrics}
     attributes = sample.attributes() | {"level": level}
     if not per_target:
-        return forecasts(found, coordinates, labels, {**attributes, **together(noise)})
+        return forecasts(found, coordinates, attributes_of, {**attributes, **together(noise)})
     coordinates |= {"target": np.flatnonzero(varies)} | {name: ("target", each) for name, each in noise.items()}
-    own = forecasts(found, coordinates, labels, attributes)
+    own = forecasts(found, coordinates, attributes_of, attributes)
     unknown = {name: False if own[name].dtype == bool else np.nan for name in own.data_vars}
     return own.reindex(target=np.arange(len(names)), fill_value=unknown).assign_coords(target=names)
 

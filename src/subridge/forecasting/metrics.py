@@ -18,16 +18,23 @@ ENDS = ("", "_lower", "_upper")  # endings of the names of these values
 class Metric(NamedTuple):
     """A number that is forecast for every ensemble and size.
 
-    To add one, write a function in this file and list it in `METRICS`: the dataset of a forecast, the table of advice,
-    the printed table and the picture then include it. Bounds of the variable `name` are called ``<name>_lower`` and
-    ``<name>_upper``; `label` is for axes of pictures. A metric `of_votes` is only for classes, and gives every member
-    one vote, so advice leaves it out for fitted weights.
+    To add one, write a function in this file and list it in `METRICS`: the datasets of forecasts and of advice, their
+    tables, pages and pictures then include it. Bounds of the variable `name` are called ``<name>_lower`` and
+    ``<name>_upper``; `label` is for axes of pictures, `heading` for narrow columns. A share is shown in percent. A
+    metric `of_votes` is only for classes, and gives every member one vote, so advice leaves it out for fitted weights.
     """
 
     name: str
     label: str
+    heading: str
     forecast: Callable[[Sample, Pilot, Curve, float], Estimate]  # at the sizes of a curve, with intervals of a level
+    is_share: bool = False
     of_votes: bool = False
+
+    @property
+    def attributes(self) -> dict[str, str]:
+        """Attributes of its variable in a dataset."""
+        return {"long_name": self.label, "short_name": self.heading, "units": "share" if self.is_share else ""}
 
 
 def prediction_error(sample: Sample, pilot: Pilot, curve: Curve, level: float) -> Estimate:
@@ -96,8 +103,10 @@ def _power(matrix: FloatArray, exponent: float) -> FloatArray:
 
 
 METRICS = (
-    Metric("prediction_error", "squared error on new labels", prediction_error),
-    Metric("misclassification", "misclassified by majority vote", misclassification, of_votes=True),
+    Metric("prediction_error", "squared error on new labels", "squared error", prediction_error),
+    Metric(
+        "misclassification", "misclassified by majority vote", "wrong", misclassification, is_share=True, of_votes=True
+    ),
 )
 
 

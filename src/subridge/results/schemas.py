@@ -144,13 +144,13 @@ def demo_curves(
 def forecasts(
     rows: Mapping[str, Mapping[str, FloatArray | BoolArray]],
     coordinates: Mapping[str, object],
-    labels: Mapping[str, str],
+    own: Mapping[str, Mapping[str, str]],
     attributes: dict[str, Json],
 ) -> xr.Dataset:
     """Put the forecasts of several ensembles side by side. All have the same variables of the same shapes.
 
     Variables are (ensemble, n_samples), but ``reach`` is (ensemble, member) and ``irreducible_error`` (ensemble). If
-    there is a coordinate ``target``, it is the second dimension. `labels` are axis labels, by variable.
+    there is a coordinate ``target``, it is the second dimension. `own` are attributes of variables.
     """
     first = ("ensemble", "target") if "target" in coordinates else ("ensemble",)
     other = {"reach": (*first, "member"), "irreducible_error": first}
@@ -159,7 +159,7 @@ def forecasts(
             name: (
                 other.get(name, (*first, "n_samples")),
                 np.stack([row[name] for row in rows.values()]),
-                {"long_name": labels[name]} if name in labels else {},
+                own.get(name, {}),
             )
             for name in next(iter(rows.values()))
         },

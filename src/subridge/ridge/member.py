@@ -912,6 +912,8 @@ def member_paths(
     """
     known = rows.paths(plan, ridges)
     if known is not None:
+        assert noise is None, "such rows know no readout noise"
+        assert row_sets is None, "such rows know no subsets of rows"
         return known
     penalties = ridges.reshape(len(ridges), -1) * plan.subset_sizes
     noises = [None] * plan.n_members if noise is None else noise

@@ -28,7 +28,7 @@ def plot_forecast(curves: xr.Dataset) -> Figure:
     Returns
     -------
     matplotlib.figure.Figure
-        One panel for every metric: the prediction error, and misclassification where there are classes.
+        One panel for every metric: the prediction error, for classes misclassification, and others that are listed.
 
     Raises
     ------
@@ -56,19 +56,13 @@ def plot_forecast(curves: xr.Dataset) -> Figure:
                     sizes, one[f"{variable}_lower"], one[f"{variable}_upper"], color=colour, alpha=0.15, linewidth=0
                 )
                 axes.plot(sizes, values, color=colour, marker="o" if len(sizes) < 25 else None, label=name)
-                if variable == "prediction_error":  # hollow: the best ridge may be smaller than the pilot can judge
-                    axes.plot(
-                        sizes,
-                        values.where(one.is_bound),
-                        color=colour,
-                        marker="o",
-                        linestyle="none",
-                        markerfacecolor="white",
-                    )
+                # Hollow: the best ridge may be smaller than the pilot can judge.
+                bounds = values.where(one.is_bound)
+                axes.plot(sizes, bounds, color=colour, marker="o", linestyle="none", markerfacecolor="white")
             named_line(axes, "pilot", (curves.attrs["n_pilot"], 0), (3, 3), color="0.8", zorder=0)
             axes.set(xlabel="training samples", ylabel=curves[variable].attrs["long_name"])
             log_samples(axes, curves.n_samples)
-            if variable != "prediction_error":
+            if curves[variable].attrs.get("units") == "share":
                 axes.yaxis.set_major_formatter(PercentFormatter(1.0))
         first = figure.axes[0]
         if "label_noise" in curves.attrs:
