@@ -383,7 +383,7 @@ class RidgeEnsembleBase(RidgeEstimator):
         if not isinstance(name, str):
             return [[Offer("the given subsets", "given", self._given_plan(M, np.random.default_rng(seed)))]]
         is_open = isinstance(self.n_estimators, str)
-        if self.subset_sizes is not None and name in ("auto", "equal", "dirichlet"):
+        if self.subset_sizes is not None and name not in ("overlapping", "projection"):
             raise ParameterError(
                 f"subset_sizes={self.subset_sizes!r} has no effect on subsets={name!r}; use subsets='overlapping' or "
                 "'projection', or leave it out"

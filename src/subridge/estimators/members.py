@@ -143,8 +143,8 @@ class LeftOutEnsemble:
     def outputs(self, X: Features, beyond: int | None = None) -> Iterator[tuple[Array, IntArray | None]]:
         """The aggregate's outputs for new rows without each of S sets, shape (C, m, S), for blocks of m rows.
 
-        If at most `beyond` rows can lie outside of an interval, a weighted sum for one target is computed only without
-        each of the rows that may be among these. Their numbers come with the outputs; None means all sets.
+        If at most `beyond` rows can lie outside of an interval, a weighted sum for one target leaves out only the rows
+        that can be among them. Their numbers come with the outputs; None means all sets.
         """
         k, C = self.errors.shape[:2]
         block = max(1, _ENTRIES // (self.rows.n_units * C * (k if self.weights is None else 1)))

@@ -382,9 +382,10 @@ def _ranked(found: Sequence[Judged], *, is_present: bool, can_be_sure: bool) -> 
 
     The candidate that a fit takes comes first: the one with the largest gain among those that err less on left-out rows
     by as many standard errors as they need, else the reference. For another size than the pilot's, both must have
-    forecasts, and the gain there must be sure in the same sense; half of its change adds to its standard error. No gain
-    is sure there if a single label makes up much of the variance: rows like it decide which error is smaller, and the
-    pilot has only one. The rest is ranked by the upper bound of the error; those that have only a bound come last.
+    forecasts, and the gain there must be sure in the same sense; half of the change of the gain between the sizes is
+    added to its standard error. No gain is sure there if a single label makes up much of the variance: rows like it
+    decide which error is smaller, and the pilot has only one. The rest is ranked by the upper bound of the error; those
+    that have only a bound come last.
     """
     left_out, leads, noise, needed = np.array(
         [(each.error, each.gain, each.standard_error, each.needed) for each, _ in found]

@@ -84,8 +84,8 @@ def moved_errors(errors: FloatArray, one_hot: FloatArray, before: FloatArray, af
     """Left-out errors (k, C, n), changed to what they may be at another size and the same effective ridge.
 
     Let E be the mean products of the members' errors and V those of their differences from the mean of a class. The
-    part γ E of V is variance over training sets (Prop. 1), which is γ′ E′ at the other size. A linear map gives the
-    differences these products. If they are Gaussian, nothing else changes.
+    part γ E of V is variance over training sets (Prop. 1), which is γ′ E′ at the other size. A linear map
+    changes the differences so that they have these products. If they are Gaussian, nothing else changes.
     """
     C, n = one_hot.shape
     means = errors @ one_hot.T / np.maximum(one_hot.sum(axis=1), 1.0) @ one_hot

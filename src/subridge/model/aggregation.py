@@ -41,7 +41,7 @@ EPS = float(np.finfo(np.float64).eps)
 # Least eigenvalue of the scaled products of the members for which exchanges of members find a non-negative minimum.
 _APART = 1e-4
 _EXCHANGES = 20  # at most, for such a minimum; eight members took up to seven
-# Members count as one, and share its weight, if their outputs differ by less than this share of their power. It is 18
+# Members whose outputs differ by less than this share of their power count as one member and share one weight. It is 18
 # roundings.
 ALIKE = 4e-15
 TINY = float(np.finfo(np.float64).tiny)
@@ -512,7 +512,7 @@ class Aggregation(Fingerprinted, ABC):
         """
         raise ParameterError(
             f"aggregation={self.name!r} has neither weights nor a risk in theory, because it is not a weighted sum of "
-            'the members; use "mean", "scaled", "simplex" or "free", or train the ensemble'
+            'the members; use "mean", "scaled", "simplex" or "free", or fit a RidgeEnsembleRegressor'
         )
 
     def moments(

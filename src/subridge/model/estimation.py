@@ -1,4 +1,4 @@
-"""Population moments, as Prop. 1 needs them, estimated from n rows of M features.
+"""Population moments, as Prop. 1 needs them, estimated from n rows of M features: `Problem.from_data`.
 
 The eigenvalues of a sample covariance are spread (Marchenko & Pastur 1967), and a fitted teacher contains the noise of
 its fit. Both are corrected by equations that hold at every ridge λ. With the eigenvalues l_i of the sample covariance,

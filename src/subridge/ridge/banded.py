@@ -55,8 +55,8 @@ _PICKED = 5000  # points of k-means
 _FAR = 0.3  # a distance between square roots of shares that counts as much as a factor e of the ridge
 _NEAR = 20  # choices that are tried for each target
 # Ridges are tried in three passes: every fourth, those between, the rest. In the first pass, a target whose error is
-# below this share of its variance tries only the ridges next to its best so far. In a later pass, it tries a ridge if a
-# neighbour is its best of the draw, with an error of at most a factor from `_passes` times its least error so far.
+# below this share of its variance tries only the ridges next to its best so far. In a later pass, it tries a ridge if
+# the one beside it is its best of the draw, and nearly as good as its best so far (up to a factor, see `_passes`).
 # Chosen on other data than those of benchmarks/banded.py, where all ridges give the same R² to four digits.
 _EXPLAINED = 0.98
 _ROTATED = 8  # times n: up to so many targets are rotated by Q; for more of them, W is rotated back
@@ -243,8 +243,8 @@ class BandedSearch:
 
     `targets` are labels as given, shape (n, C), neither copied nor changed. `loss` is the least total squared error of
     left-out rows, in weighted units, shape (C,), and `place` where it was found: ``draw * L + number of the ridge``.
-    `dual`, shape (C, n), and `intercept`, shape (C,), are the fit there. `inside`, shape (C, J), is the error of each
-    of J parts of the sets at the choice that has the least error `outside` of that part.
+    `dual`, shape (C, n), and `intercept`, shape (C,), are the fit there. For each of J parts of the sets,
+    `outside`, shape (C, J), is the least error of the other parts, and `inside` the error of the part at that choice.
     """
 
     def __init__(self, spaces: SpaceKernels, targets: Array, ridges: FloatArray, block: int) -> None:

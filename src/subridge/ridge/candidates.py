@@ -1,8 +1,10 @@
 """Choose between one ridge on all features and ensembles of members that see parts of them, by left-out errors.
 
 `offers` lists the candidates, in families of the same kind with more and more members. `choose_ensemble` gives each its
-ridge and weights by exact left-out errors. It takes the first, one ridge, unless another is surely better. The
-estimators and `advise` both choose in this way.
+ridge and weights by exact left-out errors. It takes the first, one ridge, unless another is surely better: an ensemble
+by 2.75 standard errors of the paired difference, one ridge with a scaled output by 1.25 (`SURE` and `SURE_OF_SCALE` in
+`choose`). Of those that are, the one with the largest gain is taken (`judge.take`). The estimators and `advise` both
+choose in this way.
 """
 
 import time
@@ -38,8 +40,8 @@ def offers(
     """One ridge on all features, then every kind of subsets for every k that leaves each member a feature that varies.
 
     `varying`, shape (M,), is true for features that vary. The strategy draws from these only. Constant features are
-    dealt out to the members in turn: in a larger sample they may vary. Overlapping subsets of fewer members are the
-    first of those of more members.
+    dealt out to the members in turn: in a larger sample they may vary. A smaller overlapping
+    ensemble has the first members of a larger one.
 
     >>> [each.name for family in offers(np.ones(6, dtype=bool), [2, 8], [0.0, 0.75]) for each in family]
     ['one ridge', '2 equal', '2 heterogeneous (0.75)', '2 overlapping (0.5 each)']

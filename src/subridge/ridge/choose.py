@@ -111,7 +111,7 @@ def trainable(name: str, ridges: ArrayLike) -> FloatArray:
 class Outcome(Generic[Found]):
     """The result of a search on a path: its least error, the end of the best ridge, and whether the error falls there.
 
-    If the error does not fall at an end, that end is as good as any ridge beyond it: none at all, or an infinite one.
+    If the error does not fall at an end, going further changes nothing: down to no ridge, or up to an infinite one.
     """
 
     found: Found
@@ -134,8 +134,8 @@ def outcome_of(
 
     It falls if one step inwards raises it by a material share. If the largest ridge is hardly worse than the best,
     little was learnt, and the upper end is reported. `loss_at` gives the loss of any places, and what decides between
-    equal losses. A share of wrong classes varies by single samples, so the latter must rise too. `spread` is the
-    variance of the labels.
+    equal losses. A share of wrong classes varies by single samples, so what decides between equal losses must rise too.
+    `spread` is the variance of the labels.
     """
     indices = np.asarray(places)
     last = n_ridges - 1
@@ -242,8 +242,8 @@ class Losses:
     out as well, so that every choice can be made again without that row; `targets.TargetLosses` has one for each
     target. `numbers` are the entries in use. For t trials at once places have shape (t b, k); `at_once` limits the
     errors that are held. Ridges before the place `first` are not offered; `floors` has that place for each entry.
-    `above` are the losses by which it was chosen, if any. A criterion that `is_cautious` penalises members with few
-    degrees of freedom.
+    `above` are the losses by which `first` was chosen, if any. A criterion that `is_cautious` penalises members with
+    few degrees of freedom.
     """
 
     is_cautious: ClassVar[bool] = True

@@ -1,4 +1,4 @@
-"""The error of the whole procedure: every choice is made again without each row.
+"""The error of the whole procedure, `loo_error_` and `loo_predictions_`: every choice is made again without each row.
 
 Ridges, weights and ensembles that are chosen by left-out errors have smaller errors on these rows than on new ones. To
 choose by the errors of the other rows is not enough: the output of a member for a left-out row j still depends on row

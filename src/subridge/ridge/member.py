@@ -85,7 +85,7 @@ class MemberFit:
     `known_left` is Qᵀ, shape (ρ, n), or None to make it from V when it is needed; `spectrum` d, shape (ρ,), all
     positive and ascending; `right` Vᵀ, shape (ρ, N_r), or None if the kernel F Fᵀ was decomposed. `measurement` is the
     member's entry in the plan. `slack_noise` bounds the rounding error in the diagonal of P, below which it counts as
-    zero; -inf if no penalty will be used for which that matters. `sharpness`, of a careful decomposition only, is the
+    zero; -inf if it matters for none of the penalties. `sharpness`, of a careful decomposition only, is the
     uncertainty of the space that Q spans. `dropped` bounds d in the directions that were dropped as rounding errors; 0
     if there are none.
     """
@@ -257,8 +257,8 @@ class MemberFit:
         if not interpolated.any():
             diagonals = sums + slack
             return LeftOut((fits + rest) / diagonals[:, None, :], diagonals)
-        # A share of 1e-9 may be a rounding error, but its effect on the labels is the root of that. It is dropped only
-        # if the penalty leaves larger terms beside it, or if a careful decomposition resolves the root.
+        # A share of 1e-9 may be a rounding error, but it changes errors by its root, 3e-5. So it is dropped only if the
+        # penalty leaves larger terms beside it, or if a careful decomposition resolves the root.
         kept = ~interpolated | (sums > hidden)
         diagonals = sums + slack * kept
         with np.errstate(invalid="ignore"):

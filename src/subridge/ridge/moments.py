@@ -244,7 +244,7 @@ class MomentBatches:
 class MomentRows(TrainingRows):
     """The rows of a root R, at most M + 1, that have the moments of all rows; build them by `moment_rows`.
 
-    Products of their errors for a target, with weights of W/m for each of m, are those of all rows. `batches` are
+    Products of their errors for a target, each of the m rows weighted by W/m, are those of all rows. `batches` are
     moments centred on their own means, `whole` those of all rows. If `has_intercept`, R is the root of centred moments;
     `fit_intercept` is false all the same, because the rows of R must not be centred again. Features are divided by
     `scales`, shape (M,).
@@ -346,8 +346,8 @@ def _root(moments: RowMoments, sizes: FloatArray) -> tuple[FloatArray, FloatArra
 
     R comes from a Cholesky factorisation with pivots, with columns in units of their `sizes`, shape (M,), so that
     columns of any scale keep their digits. Columns of size zero, and directions below √(M ε) of the scaled matrix, are
-    left out. The last row has the part of each target, by itself, that no feature explains, so that products of two
-    different targets are not those of the rows.
+    left out. The last row of T has what no feature explains, target by target. So squares of targets are those of the
+    rows, and products of two different targets are not.
     """
     M = len(sizes)
     squares = moments.target_squares

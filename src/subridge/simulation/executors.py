@@ -3,6 +3,9 @@
 A task is a range of trials. All tasks of a run share the work, which is sent once to each worker and not with every
 task. Child processes get it when they start. A worker of another executor may answer that it does not have the work;
 the task is then sent again together with it.
+
+If a worker dies, the run ends with a `ClusterError` that says so; with a store, finished tasks are kept and the same
+call goes on where it stopped. If the parent dies, its children notice and end.
 """
 
 import os
@@ -195,7 +198,8 @@ class ChildPool(ProcessPoolExecutor):
         """Hand out work. This starts a process, unless one is free or all have been started.
 
         SIGINT is blocked in a child until `_begin` has run: a terminal sends it to all processes, and a child would
-        print a traceback. Starting a child fixes the default start method of multiprocessing, which is undone here.
+        print a traceback. Starting a child fixes the default start method of multiprocessing; here it is set free
+        again.
         """
         method = cast(str | None, get_start_method(allow_none=True))  # typeshed has no None here
         if sys.platform != "win32":

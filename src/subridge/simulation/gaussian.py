@@ -44,7 +44,7 @@ class GaussianExperiment(Fingerprinted):
             one_of("redraw", word, _REDRAWABLE)
         require(
             self.ensemble.aggregation.is_linear,
-            f"simulate weighs members, got aggregation={self.ensemble.aggregation.name!r}; "
+            f"simulate has the risk of weighted sums only, got aggregation={self.ensemble.aggregation.name!r}; "
             'use "mean", "scaled", "simplex" or "free"',
             ParameterError,
         )

@@ -87,8 +87,8 @@ def clear_errors(path: Path) -> Iterator[None]:
 class TaskStore:
     """The files of the work with a fingerprint.
 
-    A new store has `block` rows per task; an existing one keeps its own number. `another` describes, in a message, a
-    store with another fingerprint.
+    A new store has `block` rows per task; an existing one keeps its own number. `another` are the words of a message
+    for a store with another fingerprint.
     """
 
     def __init__(self, path: str | Path, fingerprint: str, block: int, another: str) -> None:

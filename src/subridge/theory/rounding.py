@@ -6,8 +6,8 @@ times the size of their terms. Here these errors are carried through Prop. 1 and
     δE_rs = [δB_rs + δγ_rs (E_rs + ζ²)]/(1 - γ_rs),
 
 and then become `Risk.error_bound`. A change of a member's residual by ε_r changes the bias by ε_r e_s + ε_s e_r, with
-e² = B, and errors that are independent of the residual enter by their squares. The squares of errors of different
-directions are added after an orthogonal transformation; otherwise up to sixteen errors are taken to have the same sign.
+e² = B, and errors that are independent of the residual enter by their squares. After an orthogonal
+transformation the errors of different directions are added in squares; otherwise up to sixteen are added as they are.
 The constants are fitted to ball arithmetic: the bound is calibrated, not proved.
 """
 

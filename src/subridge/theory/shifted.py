@@ -9,6 +9,9 @@ v_t = E[y²] of the test data, C^t_rs = Z_rᵀ A_r X_t A_sᵀ Z_s beside C_rs of
 
 where E_rs is the error of eq. 9 (GeneralErr) on data like those of training. It enters because training amplifies the
 noise that two members fit in common, and the test data weight it. With the moments of training this is eq. 9 again.
+
+Moments of features that fail, of a shifted mean and of another problem are in `subridge.model.shift`. Equicorrelated
+features that fail have a closed form in `dead`.
 """
 
 from itertools import combinations_with_replacement
