@@ -128,7 +128,7 @@ def test_single_precision_is_off_by_no_more_than_its_stated_error(ridge):
         ({"ridges": [-1.0]}, sr.errors.RidgeError, "at least 0"),
         ({"ridges": [[1.0, 2.0, 3.0]]}, sr.errors.ParameterError, "ridges must have shape"),
         ({"dtype": "int8"}, sr.errors.ParameterError, "dtype"),
-        ({"ensemble": ensemble(aggregation="median")}, sr.errors.ParameterError, "weighs members"),
+        ({"ensemble": ensemble(aggregation="median")}, sr.errors.ParameterError, "weighted sums only"),
         ({"nested": "no"}, sr.errors.ParameterError, "nested must be True or False"),
         ({"weights_from": "nowhere"}, sr.errors.ParameterError, "weights_from must be"),
         (

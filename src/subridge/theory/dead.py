@@ -78,4 +78,4 @@ def dead_moments(
     pairs = dead_errors(f, E, eta2, W, v, missed)
     size = dead_errors(f, abs(E), eta2, abs(W), v, v[..., None] + abs(missed))
     doubt = (h * h + f * h * variance * per) * bounds + rounding.closed_form_outputs_doubt(found, missed, size)[1]
-    return MemberMoments(pairs, f * v[..., None] + h * missed, v, known), doubt
+    return MemberMoments(pairs, f * v[..., None] + h * missed, v, known), np.where(np.isinf(pairs), 0.0, doubt)
