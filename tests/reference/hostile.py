@@ -294,7 +294,8 @@ def hostile_equicorrelated(rng: np.random.Generator, n: int) -> dict:
     a = s * (1 - c) + omega**2
     lam = a[:, None] * 10 ** rng.uniform(-20, 6, (n, 2))
     lam = np.where(rng.random((n, 2)) < 0.4, 0.0, lam)
-    lowest = -a[:, None] / nu * ((alpha[:, None] - nu) / (np.sqrt(alpha[:, None]) + np.sqrt(nu))) ** 2
+    with np.errstate(over="ignore"):  # infinite ones are not used
+        lowest = -a[:, None] / nu * ((alpha[:, None] - nu) / (np.sqrt(alpha[:, None]) + np.sqrt(nu))) ** 2
     negative = (rng.random((n, 1)) < 0.1) & np.isfinite(lowest)
     lam = np.where(negative, lowest * (1 - 10 ** rng.uniform(-4, 0, (n, 2))), lam)
     rho = np.where(rng.random(n) < 0.4, 0.0, rng.uniform(-1, 1, n))
