@@ -4,10 +4,9 @@ From a table to an answer
 
 You know ridge regression, and you have a table of numbers with a column to predict. In
 ten minutes this page leads from the table to a model, to intervals for its predictions,
-and to what more rows would bring. Nothing else is needed: no validation set, no theory.
+and to a forecast of its error with more rows. You need no validation set and no theory.
 
-All code on this page runs when the site is built. Copy it, and put your own table in the
-place of ours.
+All code on this page runs when the site is built. Copy it, and replace our table by yours.
 """
 
 # %%
@@ -82,7 +81,7 @@ errors = y.iloc[later] - model.predict(X.iloc[later])
 print(f"on the patients put aside: {np.sqrt((errors**2).mean()):.1f}")
 
 # %%
-# The two agree within chance: 92 patients tell their error only to about ± 4.
+# The two agree within chance: 92 patients determine the error only to about ± 4.
 #
 # The model is linear, and its coefficients are those of any linear model.
 
@@ -124,10 +123,9 @@ plt.show()
 # --------------------
 #
 # Would it pay to measure a thousand more patients? ``forecast`` answers from the rows at
-# hand. It knows how the error of a ridge depends on the number of rows, because theory
-# says so. We pretend that only 120 patients are known, and ask for up to 2,000.
-# ``Equal(1)`` stands for one member that sees all columns, and ``ridges="auto"`` chooses its
-# ridge.
+# hand, because theory predicts how the error of a ridge depends on the number of rows. We
+# pretend that only 120 patients are known, and ask for up to 2,000. ``Equal(1)`` stands for
+# one member that sees all columns, and ``ridges="auto"`` chooses its ridge.
 
 pilot = ours[:120]
 sizes = np.array([80, 120, 200, 350, 600, 1000, 2000])
@@ -174,9 +172,10 @@ axis.legend()
 plt.show()
 
 # %%
-# All dots lie within the interval, but above the curve. The 120 patients of the forecast and
-# the 92 that judge are few, and the level of either depends on who they are. The interval
-# is wide for this reason. From 80 to 350 patients both fall by about as much.
+# All dots lie within the interval, but above the curve. The forecast uses only 120
+# patients, and the dots only 92 test patients, so the level of both depends on which
+# patients were drawn. The interval is wide for this reason. From 80 to 350 patients both
+# fall by about as much.
 #
 # The curve is nearly flat from 350 patients on. What is left is noise that no linear model
 # of these ten columns predicts. More patients would bring little; better measurements might.
@@ -196,17 +195,18 @@ for error in (3000, 2200):
 # When not to ensemble, and when to
 # ---------------------------------
 #
-# On this table an ensemble loses, and we can see why: with 35 rows for each column one ridge
-# knows every column well, while a member of an ensemble lacks most of them. So
+# On this table an ensemble loses, and we can see why: with 35 rows for each column one
+# ridge estimates every coefficient well, while a member of an ensemble lacks most columns.
+# So
 #
-# - **take the default** if you have nothing special to tell. It ends with one ridge unless an
-#   ensemble is surely better;
+# - **take the default** if you know nothing special about the columns. It ends with one
+#   ridge unless an ensemble is surely better;
 # - **name the members** if you know which columns belong together.
 #
 # The second case is where ensembles win. Here are 120 rows of 200 columns from four sensors,
-# and only the first sensor tells something about the target. We give each sensor a member of
-# its own, with a ridge (``ridge_scope="member"``) and a weight (``aggregation="free"``) of its
-# own.
+# and only the first sensor carries information about the target. We give each sensor a
+# member of its own, with a ridge (``ridge_scope="member"``) and a weight
+# (``aggregation="free"``) of its own.
 
 rng = np.random.default_rng(0)
 readings = rng.standard_normal((120, 200))
@@ -225,8 +225,8 @@ print("weights of the members", apart.weights_.round(2))
 
 # %%
 # The ensemble found the sensor that matters. A weight multiplies the output of its member,
-# and the members of the other sensors put out little or nothing. So look at the
-# coefficients, which have the weights in them. One ridge has to shrink all columns alike.
+# and the outputs of the other sensors' members are close to zero. So look at the
+# coefficients, which include the weights. One ridge has to shrink all columns alike.
 
 figure, axis = plt.subplots(figsize=(6.5, 3.2), layout="constrained")
 axis.plot(np.abs(together.coef_), ".", label="one ridge")

@@ -2,9 +2,9 @@
 From a problem to a phase diagram
 =================================
 
-This page is for those who ask what the theory says: how the error of an ensemble of ridge
-regressions depends on the number of samples, on who sees which features, on ridges and
-on noise. Describe a problem, get its learning curve, check it by simulation, draw a phase
+This page is for readers interested in the theory: how the error of an ensemble of ridge
+regressions depends on the number of samples, on who sees which features, on ridges and on
+noise. Describe a problem, get its learning curve, check it by simulation, draw a phase
 diagram, and put in a covariance of your own. The letters are those of Ruben & Pehlevan
 (2023), and :doc:`/theory/equations` has the equations.
 """
@@ -50,9 +50,9 @@ curve = sr.risk(problem, ensemble, ratios)
 print("total", curve.total.shape, " pairs", curve.pairs.shape)
 
 # %%
-# ``total`` is the error of the ensemble. ``pairs`` is the matrix :math:`E_{rr'}` whose mean it
-# is: on the diagonal the errors of the members by themselves, beside it what two members
-# have in common.
+# ``total`` is the error of the ensemble. ``pairs`` is the matrix :math:`E_{rr'}` whose mean
+# it is: its diagonal holds the errors of single members, the other entries the errors that
+# two members have in common.
 
 figure, axis = plt.subplots(figsize=(6.5, 4), layout="constrained")
 for member, fraction in enumerate((0.1, 0.3, 0.5)):
@@ -94,7 +94,7 @@ print(f"largest distance: {abs(judged.z).max().item():.1f} standard errors")
 # %%
 # Two curves of the theory follow. One is for many features, as above (Proposition 2 of the
 # paper). The other is for the very 200 features and weights that were drawn (Proposition 1),
-# and this is the one that the dots should meet. Most of their error bars are smaller than
+# and this is the one that the dots should follow. Most of their error bars are smaller than
 # the dots.
 
 dense = np.arange(5, 241)
@@ -121,10 +121,11 @@ plt.show()
 # The phase diagram
 # -----------------
 #
-# Let every member add noise to its output, the *readout noise*. Averaging removes it, so more
-# members help; but each sees less. For k equal members without a ridge the best k follows
-# exactly. It falls into three phases: one member, finitely many, infinitely many. The
-# alignment says how far the true weights point along the direction that all features share.
+# Let every member add noise to its output, the *readout noise*. Averaging reduces it, so
+# more members help; but each sees fewer features. For k equal members without a ridge the
+# best k follows exactly. It falls into three phases: one member, finitely many, infinitely
+# many. The alignment says how far the true weights point along the direction that all
+# features share.
 
 ratios_of_map, noise = np.linspace(0.02, 2, 120), np.linspace(0, 2, 90)
 diagram = sr.phase_diagram(ratios_of_map, readout_nsr=noise, alignment=0.3)
@@ -192,9 +193,9 @@ plt.show()
 # With a tiny ridge every curve has a bump where its members have as many samples as features:
 # near α = 1 for one member, 0.5 for halves and 0.2 for fifths. So ensembles move the bump to
 # fewer samples, and near α = 1 both of them are better than one member. From α = 0.1 to 0.6
-# one member is better. At the best ridge one member is best for nearly every α: ensembles pay
-# where the ridge cannot be chosen, where outputs are noisy, or where members differ in what
-# they know.
+# one member is better. At the best ridge one member is best for nearly every α: ensembles
+# help where the ridge cannot be chosen, where outputs are noisy, or where members see
+# features of different relevance.
 #
 # Where to go on
 # --------------

@@ -20,8 +20,8 @@ best = sr.best_split(problem, k, span, ridge=ridge)
 print("fractions", best.ensemble.fractions.diagonal().round(3))
 
 # %%
-# Two large members are worth having in all of the range; their thresholds lie next to each
-# other, and the eight small ones, which are far beyond theirs, dilute the peak.
+# Two large members lower the error over the whole range. Their thresholds lie next to each
+# other, and the eight small members, which are far beyond theirs, reduce the peak.
 
 ratios = np.geomspace(*span, 400)
 figure, axes = plt.subplots(figsize=(7, 4), layout="constrained")

@@ -5,7 +5,7 @@ Sensors that fail
 Features read zero with probability f at test time. Failing features act as a ridge that the
 training did not have: the best ridge grows with f. Tuned for the failure (solid), one ridge
 stays ahead of disjoint members. Tuned as if nothing failed (dotted), it sets large weights of
-opposite signs on neighbours, and members, which see fewer of them, err less.
+opposite signs on neighbours, and members, which see fewer of them, have smaller errors.
 """
 
 import matplotlib.pyplot as plt

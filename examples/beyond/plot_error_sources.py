@@ -4,8 +4,8 @@ Where the error comes from
 
 `error_sources` splits the risk of an ensemble into the bias of its mean predictor and the
 variance over data, subsets, label noise and readout noise. One member that sees half of the
-features has a spike in its variance over data; six of them average most of it away, but nothing
-of the bias.
+features has a spike in its variance over data. Averaging six of them removes most of this
+variance, and none of the bias.
 """
 
 import matplotlib.pyplot as plt

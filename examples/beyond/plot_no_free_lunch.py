@@ -3,10 +3,10 @@ No free lunch from random-feature ensembles
 ===========================================
 
 A million features with a power-law spectrum are seen through 4,096 Gaussian projections, by one
-model or split among k. With its best ridge, one model errs least at every sample size (Ruben et
-al. 2025, arXiv:2412.05418). Without a ridge its error is infinite where samples and projections
-are equally many, and there ensembles win. The theory needs the spectrum only: no matrix is
-formed.
+model or split among k. With its best ridge, one model has the least error at every sample size
+(Ruben et al. 2025, arXiv:2412.05418). Without a ridge its error is infinite where it has as
+many samples as projections, and there ensembles win. The theory needs the spectrum only: no
+matrix is formed.
 """
 
 import matplotlib.pyplot as plt

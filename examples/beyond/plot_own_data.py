@@ -3,9 +3,9 @@ From your own data to theory
 ============================
 
 `Problem.from_data` estimates covariance, teacher and label noise behind a sample, so that
-theory draws the learning curve of any ensemble on it. Here: deep features of images of clothes,
-ten one-hot classes whose errors add up. Moments come from 4,000 rows; points are ensembles
-trained on fewer and judged on other rows.
+theory predicts the learning curve of any ensemble on it. Here: deep features of images of
+clothes, ten one-hot classes whose errors add up. Moments come from 4,000 rows; points are
+ensembles trained on fewer and judged on other rows.
 """
 
 import matplotlib.pyplot as plt

@@ -80,7 +80,7 @@ plt.show()
 # %%
 # **Heterogeneity**, with hardly any ridge. A power law is an implicit ridge (the weak
 # directions regularise the strong ones), so that peaks are lower the steeper it is, and unequal
-# members have less to mend.
+# members gain less.
 
 ratios = np.linspace(0.05, 1.2, 100)
 figure, panels = plt.subplots(1, 3, figsize=(10, 3.2), layout="constrained")

@@ -3,7 +3,7 @@ Subsampling rows is a ridge
 ===========================
 
 Members that see all features and a random part of the rows are ridgeless here. One of them has
-a spike where its rows are as many as the features. Many of them, averaged, err as one ridge on
+a spike where it has as many rows as features. The mean of many has the error of one ridge on
 all rows: the smaller the part, the larger that ridge. Lines are theory, points are trained
 ensembles.
 """

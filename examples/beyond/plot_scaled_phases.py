@@ -4,8 +4,8 @@ The scaled mean and the phases of the paper
 
 The paper's Fig. 4 has three phases: one member, finitely many, and infinitely many are best.
 With one free scale and the best ridge, one member is best everywhere if the teacher has no part
-along the direction that features share (ρ = 0). With such a part the phases come back, at any
-number of features.
+along the direction that features share (ρ = 0). With such a part the phases exist at any number
+of features.
 """
 
 import matplotlib.pyplot as plt

@@ -4,7 +4,7 @@ An ensemble wins: blocks of unequal relevance
 
 Four blocks of fifty features, the signal in one of them. One ridge must shrink all
 features alike. Members on blocks get weights of their own, so the ensemble leaves out
-the blocks that carry nothing. The blocks are known here, as with sensors or kinds of
+the blocks without signal. The blocks are known here, as with sensors or kinds of
 measurement.
 """
 
@@ -43,7 +43,7 @@ for n in sizes:
         errors[name].append(np.mean(found))
 
 # %%
-# Squared error on new rows. Nothing can get below the noise of the labels.
+# Squared error on new rows. No error can be below the noise of the labels.
 
 figure, axis = plt.subplots(figsize=(6.5, 4), layout="constrained")
 for name, values in errors.items():

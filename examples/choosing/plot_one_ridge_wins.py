@@ -3,8 +3,8 @@ One ridge wins: real tables
 ===========================
 
 Five-fold cross-validated R² on the tables that come with scikit-learn. A tuned ridge on
-all features beats the mean of eight members on subsets. The default of the estimator
-finds that out by itself.
+all features is better than the mean of eight members on subsets, and the default of the
+estimator chooses it.
 """
 
 import warnings

@@ -2,8 +2,8 @@
 An ensemble wins: noisy outputs
 ===============================
 
-Members that live on noisy hardware add noise to what they say. Averaging k members
-divides its variance by k. With little noise one member that sees everything is best;
+Members on noisy hardware add noise to their outputs. Averaging k members divides the
+variance of this noise by k. With little noise one member that sees everything is best;
 with more noise the best number of members grows.
 """
 

@@ -4,7 +4,7 @@ Disjoint or overlapping members
 
 Eight members. They may divide the features, or each may draw its own. Overlapping
 members see more and are better alone; disjoint members have less in common. With few
-samples it makes little difference, with many the larger members win.
+samples it makes little difference; with many samples the larger members are better.
 """
 
 import matplotlib.pyplot as plt

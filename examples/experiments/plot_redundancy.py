@@ -3,8 +3,8 @@ How redundant are deep features?
 ================================
 
 One classifier that sees a fraction of the 1,269 features of a network. A tenth of the
-features gives most of the accuracy, because features say much the same. Members on
-subsets can therefore stand for the whole, at some cost.
+features gives most of the accuracy, because the features are redundant. Members on
+subsets can therefore replace a model on all features, at some cost.
 """
 
 import matplotlib.pyplot as plt

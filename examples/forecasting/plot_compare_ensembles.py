@@ -2,8 +2,8 @@
 Which ensemble, with how many rows?
 ===================================
 
-The forecast of several ensembles side by side. The members of this ensemble know which
-features belong together, and the pilot of 200 rows tells that this pays now and less and
+The forecast of several ensembles side by side. Each member of the ensemble sees features
+that belong together. The forecast from 200 rows shows that this helps now, and less and
 less with more rows.
 """
 
@@ -33,7 +33,7 @@ sizes = np.array([150, 200, 300, 450, 700, 1100, 1700])
 curves = sr.forecast(X, y, sizes, ensembles, ridges="auto")
 
 # %%
-# Dots are ensembles that were trained on as many fresh rows.
+# Dots are ensembles that were trained on as many new rows.
 
 X_new, y_new = draw(5000)
 figure, axis = plt.subplots(figsize=(6.5, 4), layout="constrained")

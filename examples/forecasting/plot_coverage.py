@@ -2,9 +2,9 @@
 Do the intervals hold?
 ======================
 
-Forty pilots of 100 rows, drawn from the same law. Each forecasts the error with 400
+Forty pilots of 100 rows, drawn from the same distribution. Each forecasts the error with 400
 rows, and the truth is known here. Intervals of 90 % are wider than this data needs,
-because they allow for what real tables do beyond the theory.
+because they allow for deviations of real tables from the theory.
 """
 
 import matplotlib.pyplot as plt

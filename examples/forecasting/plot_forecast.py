@@ -2,8 +2,8 @@
 What would more rows bring?
 ===========================
 
-150 rows of a real table tell which error a ridge will have with many more. The other
-rows of the table, which the forecast never sees, show how well it did.
+150 rows of a real table forecast the error of a ridge with many more. The other rows of
+the table, which the forecast does not use, show how good the forecast is.
 """
 
 import matplotlib.pyplot as plt

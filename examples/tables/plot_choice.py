@@ -20,7 +20,7 @@ print(model.choice_)
 
 # %%
 # The same table as a picture: errors relative to one ridge, with 2.75 standard errors.
-# Every ensemble errs more.
+# Every ensemble has a larger error.
 
 trials = sorted(model.choice_.trials, key=lambda trial: trial.error)
 one = model.choice_.trials[0].error

@@ -2,8 +2,8 @@
 Rows of the same person
 =======================
 
-Six rows of each of forty persons. Left out one at a time, a row is half known from the
-rows of the same person: the estimated error is too small, and so is the ridge. With
+Six rows of each of forty persons. If a single row is left out, the other rows of the
+person still partly determine it: the estimated error is too small, and so is the ridge. With
 ``groups=`` whole persons are left out, and the estimate holds for new persons.
 """
 
@@ -14,7 +14,7 @@ import numpy as np
 
 import subridge as sr
 
-# The estimator notices by itself that the rows are not independent.
+# The estimator warns that the rows are not independent.
 warnings.simplefilter("ignore", sr.errors.CorrelatedRowsWarning)
 rng = np.random.default_rng(1)
 weights = rng.standard_normal(30) / np.sqrt(30)

@@ -3,7 +3,7 @@ The error after choosing
 ========================
 
 The least of many left-out errors is too small, because it was chosen to be the least.
-``loo_error_`` chooses again without each row. On average it equals the error on new
+``loo_error_`` repeats the choice without each row. On average it equals the error on new
 rows.
 """
 

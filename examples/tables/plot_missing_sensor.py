@@ -3,9 +3,9 @@ A sensor fails
 ==============
 
 Five sensors measure the same thing, each with noise of its own, and every member of the
-ensemble listens to one of them. When a sensor fails, its member is left out and the
-others are weighed anew (``missing="drop-members"``). Nothing is refitted. The usual way
-to go on, filling the gap with column means, costs much more here.
+ensemble sees one of them. When a sensor fails, its member is left out and the others get
+new weights (``missing="drop-members"``). Nothing is refitted. The usual remedy, filling
+the gap with column means, has a much larger error here.
 """
 
 import matplotlib.pyplot as plt

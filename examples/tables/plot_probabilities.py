@@ -4,7 +4,7 @@ Classes and their probabilities
 
 The classifier adds the scores of its members, fits one bias for each class, and turns
 scores into probabilities by one temperature. All of these are fitted to left-out rows.
-The probabilities then mean what they say.
+The probabilities are then well calibrated.
 """
 
 import matplotlib.pyplot as plt

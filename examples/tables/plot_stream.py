@@ -29,7 +29,7 @@ for size in [80, 20, 50, 150, 300, 600, 1200]:
     true.append(((y_new - model.predict(X_new)) ** 2).mean())
 
 # %%
-# The error that the moments tell, without any row, beside that on new rows.
+# The error that is estimated from moments alone, and the error on new rows.
 
 figure, axis = plt.subplots(figsize=(6, 4), layout="constrained")
 axis.plot(rows, estimated, "o-", label="estimated from moments")

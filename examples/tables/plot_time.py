@@ -14,7 +14,7 @@ from scipy.signal import lfilter
 
 import subridge as sr
 
-# The estimator notices by itself that the rows are not independent.
+# The estimator warns that the rows are not independent.
 warnings.simplefilter("ignore", sr.errors.CorrelatedRowsWarning)
 rng = np.random.default_rng(0)
 memory = 0.8

@@ -3,8 +3,8 @@ The effective ridge
 ===================
 
 A ridge on P samples acts as a larger one, the effective ridge, acts on the covariance of
-the population. It is all that the theory needs to know of the sample: it falls with
-more samples, and ends at the given ridge over α.
+the population. The theory depends on the sample only through it. It falls with more
+samples, and tends to the given ridge over α.
 """
 
 import matplotlib.pyplot as plt

@@ -4,7 +4,7 @@ Unequal sizes take the spike away
 
 Ten ridgeless members. If all have the same size, their spikes add up. The more their
 sizes differ, the lower the peak of the ensemble. The sizes are drawn from a Dirichlet
-law, whose spread is the coefficient of variation of the sizes; curves are means over
+distribution, whose spread is the coefficient of variation of the sizes; curves are means over
 draws.
 """
 

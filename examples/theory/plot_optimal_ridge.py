@@ -3,7 +3,7 @@ The best ridge
 ==============
 
 With its best ridge λ* the error of a member falls steadily with the sample size: the
-spike of a small ridge is a matter of choosing badly. The best ridge of a member is the
+spike of a small ridge comes from a bad choice. The best ridge of a member is the
 same at every sample size.
 """
 

@@ -1,10 +1,10 @@
 """
-How members err together
-========================
+Errors of pairs of members
+==========================
 
-The error of an ensemble is the mean of a matrix: its diagonal holds the errors of the
-members, the rest what they have in common. Averaging removes the diagonal as 1/k; what
-members have in common stays.
+The error of an ensemble is the mean of a matrix: its diagonal holds the errors of single
+members, the other entries the errors that two members have in common. Averaging reduces the
+contribution of the diagonal as 1/k; the errors in common stay.
 """
 
 import matplotlib.pyplot as plt

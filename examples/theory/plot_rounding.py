@@ -1,6 +1,6 @@
 """
-Numbers that know their rounding error
-======================================
+Bounds of the rounding error
+============================
 
 ``error_bound`` bounds the relative rounding error of every risk. Here features differ in
 scale by twelve orders of magnitude and more, and a computation with 40 digits shows the

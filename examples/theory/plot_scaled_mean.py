@@ -1,6 +1,6 @@
 """
-The scale that a mean throws away
-=================================
+The best scale of a mean
+========================
 
 Members that each see 1/k of the features shrink their predictions, and so does their
 mean. ``aggregation="scaled"`` multiplies the mean by its best factor. Theory gives that

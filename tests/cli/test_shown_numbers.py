@@ -92,4 +92,4 @@ def test_a_table_too_wide_for_the_screen_keeps_one_ridge_and_the_best_ensemble(c
 
 def test_an_error_that_cannot_be_reached_is_told_in_plain_numbers(prices):
     text = call("forecast", prices, "--target", "price", "--n-samples", 120, "--target-error", 1.5e7)
-    assert "this ensemble errs" in text
+    assert "the error of this ensemble is" in " ".join(text.split())

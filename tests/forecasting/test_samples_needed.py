@@ -67,10 +67,10 @@ def test_an_error_inside_the_interval_of_the_label_noise_cannot_be_told():
     inside = 1.1 * noise["lower"]
     assert inside < noise["upper"]
     (answer,) = sr.samples_needed(X, y, inside, ONE).answer.values
-    assert answer.startswith("cannot be told: the label noise alone is ")
+    assert answer.startswith("may not be reachable: the label noise alone is ")
     blind = {"blind": sr.Ensemble(sr.SubsetPlan.from_indices([[0]], 10), ridge=0.1)}  # errs more, whatever the noise is
     (answer,) = sr.samples_needed(X, y, inside, blind).answer.values
-    assert answer.startswith("not reachable: with any number of rows this ensemble errs ")
+    assert answer.startswith("not reachable: with infinitely many rows the error of this ensemble is ")
 
 
 def test_beyond_reach_there_is_no_answer():

@@ -1,9 +1,9 @@
 """The exact rank of a matrix of floats: is a direction zero, or as small as rounding errors?
 
-Singular values cannot tell. Columns that agree to the last digit are harmless, columns that agree up to rounding are
-not. Arithmetic modulo a prime decides it: a float is m 2^e with integers m and e, so it has a residue. The rank of the
-residues is never above the exact one, and below it only if the prime divides a minor, by a chance of about 1e-9. All
-powers of two differ modulo this prime; modulo 2^31 - 1 only 31 of them do.
+Singular values do not distinguish the two. Columns that agree exactly are harmless, columns that agree only up to
+rounding are not. Arithmetic modulo a prime distinguishes them: a float is m 2^e with integers m and e, so it has a
+residue. The rank of the residues is never above the exact one, and below it only if the prime divides a minor, which
+has a probability of about 1e-9. All powers of two differ modulo this prime; modulo 2^31 - 1 only 31 of them do.
 """
 
 from functools import cache

@@ -150,7 +150,7 @@ def forecast(**options: Any) -> None:
         with busy("searching"):
             needed = sr.samples_needed(table.X, labels, wanted, ensembles, **arguments)
         for name, answer in zip(needed.ensemble.values, needed.answer.values, strict=True):
-            takes = {"not": "is ", "cannot": ""}.get(answer.split()[0], "takes ")
+            takes = {"not": "is ", "may": ""}.get(answer.split()[0], "takes ")
             say(f"With {name} an error of {plain(wanted)} {takes}{answer}.")
 
 

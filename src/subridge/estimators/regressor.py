@@ -54,7 +54,7 @@ def _is_weighted_sum(estimator: RidgeEnsembleRegressor, kind: type[Exception] = 
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class RidgeEnsembleRegressor(MultiOutputMixin, RegressorMixin, RidgeEnsembleBase):
-    """Ridge regression, on all features or on subsets of them, whichever errs less (sec. 2.1 (Setup)).
+    """Ridge regression, on all features or on subsets of them, whichever has less error (sec. 2.1 (Setup)).
 
     By default one ridge on all features is compared with ensembles of members that each see a part of the features. All
     are judged by exact leave-one-out errors, from one factorisation per member and no held-out data. One ridge is

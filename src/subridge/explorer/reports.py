@@ -128,7 +128,7 @@ def forecast_sentences(curves: xr.Dataset) -> list[str]:
     if "effective_samples" in curves:  # forecasts for new groups have no estimate of the noise
         told.append(
             f"Errors are those on new groups. The labels have variance {plain(variance)}; the {attributes['n_pilot']} "
-            f"rows are worth about {curves.effective_samples.median():.0f} independent ones."
+            f"rows count as about {curves.effective_samples.median():.0f} independent ones."
         )
     else:
         bounds = (min(attributes[f"label_noise{end}"] ** 2, variance) for end in ("", "_lower", "_upper"))

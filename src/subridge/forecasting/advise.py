@@ -225,11 +225,11 @@ def advise(
     Returns
     -------
     Advice
-        The candidate that a fit takes comes first. This is one tuned ridge unless another errs less on left-out rows by
-        more than 2.75 standard errors of the difference, or 1.25 if it only scales the output of that ridge; of several
-        the one with the largest gain. At another size than the pilot's, both must have forecasts, and the gain there
-        must be as many standard errors. The rest is ranked by the upper bound of the squared error (of one-hot scores
-        for classes). Candidates whose error has only a bound come last.
+        The candidate that a fit takes comes first. This is one tuned ridge unless the left-out error of another is
+        lower by more than 2.75 standard errors of the difference, or by 1.25 if it only scales the output of that
+        ridge; of several such candidates it is the one with the largest gain. At another size than the pilot's, both
+        must have forecasts, and the gain there must be as many standard errors. The rest is ranked by the upper bound
+        of the squared error (of one-hot scores for classes). Candidates whose error has only a bound come last.
 
     Raises
     ------
@@ -380,10 +380,10 @@ def advise(
 def _ranked(found: Sequence[Judged], *, is_present: bool, can_be_sure: bool) -> list[Judged]:
     """Candidates in the order of advice, with their gains over the first, which is the reference.
 
-    The candidate that a fit takes comes first: the one with the largest gain among those that err less on left-out rows
-    by as many standard errors as they need, else the reference. For another size than the pilot's, both must have
-    forecasts, and the gain there must be sure in the same sense; half of the change of the gain between the sizes is
-    added to its standard error. No gain is sure there if a single label makes up much of the variance: rows like it
+    The candidate that a fit takes comes first: the one with the largest gain among those whose left-out error is lower
+    by the number of standard errors that they need, else the reference. For another size than the pilot's, both must
+    have forecasts, and the gain there must be sure in the same sense; half of the change of the gain between the sizes
+    is added to its standard error. No gain is sure there if a single label makes up much of the variance: rows like it
     decide which error is smaller, and the pilot has only one. The rest is ranked by the upper bound of the error; those
     that have only a bound come last.
     """
@@ -471,18 +471,18 @@ def reasons(table: xarray.Dataset) -> tuple[str, str]:
     best = frame.iloc[0]
     k = best.n_members
     size = counted(round(attributes["n_samples"]), "sample")
-    said = f"with {size}, {best.name} (λ = {plain(best.ridge)}) is forecast to err by {_error(best)}"
+    said = f"with {size}, the forecast error of {best.name} (λ = {plain(best.ridge)}) is {_error(best)}"
     others = frame[frame.strategy != "single"]
     if best.strategy != "single":
         single = frame.prediction_error[attributes["reference"]]
-        what = f"Ensemble: {said}, {_gain(best)} less than {attributes['reference']} ({plain(single)})."
+        what = f"Ensemble: {said}, {_gain(best)} less than that of {attributes['reference']} ({plain(single)})."
     elif others.prediction_error.isna().all():
         what = f"Take one ridge: {said}."
     else:
         least = others.loc[others.prediction_error.idxmin()]
-        what = f"Do not ensemble: {said}, and the best ensemble, {least.name}, {_gain(least, -1)} more."
+        what = f"Do not ensemble: {said}, and that of the best ensemble, {least.name}, is {_gain(least, -1)} more."
         if least.gain >= 0.0005:  # a smaller one is printed as 0.0 %
-            what = f"Do not ensemble: {said}; {least.name} may err {_gain(least)} less, but this pilot cannot tell."
+            what = f"Do not ensemble: {said}; {least.name} may have {_gain(least)} less, but this pilot cannot tell."
     if "n_groups" in attributes:
         parts = [f"Errors are those on new groups, from {counted(attributes['n_groups'], 'left-out group')}"]
     else:
@@ -509,7 +509,7 @@ def _gain(row: pd.Series, sign: int = 1) -> str:
 def _error(row: pd.Series) -> str:
     """The forecast error of a candidate in words."""
     if np.isnan(row.prediction_error):
-        return "an amount that this pilot cannot tell"
+        return "unknown (this pilot cannot tell)"
     if row.is_bound:
         return f"at most {plain(row.prediction_error_upper)}"
     return interval(row.prediction_error, row.prediction_error_lower, row.prediction_error_upper)

@@ -90,7 +90,7 @@ def forecast(
     groups : array_like, shape (n,), optional
         Labels of groups whose rows depend on each other, such as subjects. Errors are then those on new groups, from
         left-out groups, and a larger size means more groups of the same kind. The coordinate ``n_groups`` has their
-        number, and ``effective_samples`` is the number of independent rows that the pilot is worth. See
+        number, and ``effective_samples`` is the effective number of independent rows of the pilot. See
         ``docs/groups.md`` for the model.
     n_groups : array_like of int, shape (S,), optional
         Sizes as numbers of groups, of the mean size of those in `groups`, in place of `n_samples`.
@@ -106,11 +106,11 @@ def forecast(
         - ``prediction_error``: expected squared error on new noisy labels, E_g + ζ², summed over targets, with readout
           noise where the ensemble has it; NaN where out of reach;
         - ``prediction_error_lower``, ``prediction_error_upper``, ``standard_error``: for that expectation;
-        - ``in_reach``: False where the pilot cannot tell: no ridge of the pilot has the needed effective ridge, or
-          (without groups) the standard error at a larger size exceeds 40 % of the error;
+        - ``in_reach``: False where the pilot does not determine the error: no ridge of the pilot has the needed
+          effective ridge, or (without groups) the standard error at a larger size exceeds 40 % of the error;
         - ``ridge``: NaN where members have different ridges;
-        - ``is_bound``, for chosen ridges: the ridge is the smallest that the pilot can judge and a smaller one may err
-          less, so that `prediction_error_upper` is an upper bound of the error at the best ridge;
+        - ``is_bound``, for chosen ridges: the ridge is the smallest that the pilot can evaluate and a smaller one may
+          be better, so that `prediction_error_upper` is an upper bound of the error at the best ridge;
         - ``misclassification`` and its bounds, for classes: the share of wrong majority votes of the members.
 
         ``reach`` (ensemble, member) is the largest n′ in reach of each member at its ridge (if chosen, that of the
@@ -134,7 +134,7 @@ def forecast(
     See Also
     --------
     advise : which ensemble to take, and why.
-    risk_matrix : how members err together at the present size.
+    risk_matrix : the errors of pairs of members at the present size.
 
     Notes
     -----
@@ -433,12 +433,12 @@ def _answer(
     if wanted < least_noise:
         return f"not reachable: {told}"
     if wanted < most_noise and limit <= most_noise:
-        return f"cannot be told: {told}"
+        return f"may not be reachable: {told}"
     if np.isnan(limit):
         return "not within the reach of this pilot"
     if limit <= wanted:
         return f"not within {_FARTHEST:,} times as many rows, though the limit is {plain(limit)}"
-    return f"not reachable: with any number of rows this ensemble errs {plain(limit)}"
+    return f"not reachable: with infinitely many rows the error of this ensemble is {plain(limit)}"
 
 
 def risk_matrix(

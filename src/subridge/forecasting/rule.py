@@ -237,7 +237,7 @@ class Chosen(NamedTuple):
     """
 
     ridges: FloatArray  # (C, S, k)
-    is_bound: BoolArray  # the ridge is the smallest that the pilot can judge: a smaller one may err less, (C, S)
+    is_bound: BoolArray  # the ridge is the smallest that the pilot can evaluate: a smaller one may be better, (C, S)
     present: FloatArray  # error at the pilot's size, without readout noise, (C, S)
     least: FloatArray  # the same at the best ridge, in reach or not, (C, 1)
 
@@ -303,7 +303,7 @@ class Curve(NamedTuple):
     freedom: FloatArray  # degrees of freedom of the standard error, (S,)
     skewness: FloatArray  # see `spread_of_means`, (S,)
     weights: FloatArray  # of the members, (S, k)
-    effective_samples: FloatArray  # independent rows that the pilot is worth, (S,)
+    effective_samples: FloatArray  # effective number of independent rows of the pilot, (S,)
     before: FloatArray  # γ at the pilot's size and these penalties, (S, k, k)
     after: FloatArray  # γ at the sizes, (S, k, k)
 
@@ -428,9 +428,9 @@ def design_effects(block: LeftOut) -> FloatArray:
 
     D is a first-order approximation in γ: variances add up as if each group had no effect on the others. If γ is not
     small, the error falls less than with D, and in most simulations more than with D = 1. Only these two limits are
-    known. The forecast is the one with D, because the middle of both errs more on five real tables. The root mean
-    square distance of a rectangular distribution between the limits (JCGM 100:2008, 4.3.7) from one end is 1/√3 of its
-    width; it is part of the standard error.
+    known. The forecast is the one with D, because the middle of both has larger errors on five real tables. The root
+    mean square distance of a rectangular distribution between the limits (JCGM 100:2008, 4.3.7) from one end is 1/√3 of
+    its width; it is part of the standard error.
     """
     rows = block.pilot.rows
     effects = np.ones(block.penalties.shape)

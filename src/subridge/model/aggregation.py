@@ -1,4 +1,4 @@
-"""How the outputs of the members become one: every aggregation, and the names they are known by.
+"""How the outputs of the members are combined: every aggregation, and its name.
 
 To add one, subclass `Aggregation` (or `LinearAggregation` for a weighted sum) here and list it in `AGGREGATIONS`. Code
 elsewhere asks the attributes of an aggregation, such as ``is_linear``, and never for its class.
@@ -379,7 +379,7 @@ class Settled:
 
 @dataclass(frozen=True, eq=False)
 class Aggregation(Fingerprinted, ABC):
-    """A way to turn the outputs of k members into one.
+    """A way to combine the outputs of k members into one.
 
     Attributes
     ----------
@@ -751,7 +751,7 @@ class Scaled(FittedAggregation):
         _, v = moments.with_target()
         c = moments.c.mean(axis=-1)
         F = moments.F.mean(axis=(-2, -1))
-        # A ridgeless member at its threshold has F = ∞ and s = 0; at v = ∞ any scale but one is infinitely bad.
+        # A ridgeless member at its threshold has F = ∞ and s = 0; at v = ∞ the error of any scale but one is infinite.
         scale = np.where(np.isinf(v) | (moments.silence >= F), 1.0, np.maximum(c, 0.0) / F)
         return np.full(moments.pairs.shape[:-1], scale[..., None] / moments.n_members)
 

@@ -382,7 +382,7 @@ class Strategy(Protocol):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Ensemble(Fingerprinted):
-    """An ensemble of k ridge predictors on subsets of features, and how their outputs become one.
+    """An ensemble of k ridge predictors on subsets of features, and how their outputs are combined.
 
     Parameters
     ----------
@@ -411,7 +411,7 @@ class Ensemble(Fingerprinted):
     See Also
     --------
     subridge.subsets : plans and strategies.
-    subridge.Aggregation : what an aggregation of your own must offer.
+    subridge.Aggregation : what an aggregation of your own must define.
 
     Examples
     --------

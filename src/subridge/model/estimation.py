@@ -11,7 +11,7 @@ the loadings b = Xᵀy/n in the basis of its eigenvectors, and y²/n = v,
 in the limit of large n and M at any ratio (Silverstein 1995, J. Multivariate Anal. 55, 331; for the second, Hastie et
 al. 2022, Ann. Stat. 50, 949). Both are linear in non-negative masses, so that non-negative least squares finds
 them (El Karoui 2008, Ann. Stat. 36, 2757, for the first). Directions are those of the sample. Power in directions
-with τ far below every κ cannot be told from label noise.
+with τ far below every κ cannot be distinguished from label noise.
 """
 
 from collections.abc import Iterable

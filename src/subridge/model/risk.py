@@ -201,7 +201,7 @@ class Risk(Shown):
         moments : MemberMoments
             Second moments of members and target.
         aggregation : Aggregation, optional
-            How outputs become one; None is the mean.
+            How outputs are combined; None is the mean.
         rounding : ndarray, shape (..., k, k), optional
             Bound of the absolute error of the pairs, if it is known.
 

@@ -204,13 +204,13 @@ def _paths(path: FloatArray) -> _Search[Found]:
 
 
 def ridge_at_end(path: FloatArray, end: End | None, is_falling: bool) -> RidgePathWarning | None:
-    """A warning if the best of the ridges is the first or the last, and one beyond may err less; else None."""
+    """A warning if the best of the ridges is the first or the last, and one beyond may be better; else None."""
     if end is None or not is_falling or (end == "lower" and path[0] == 0):
         return None
     which, beyond, place = ("smallest", "smaller", 0) if end == "lower" else ("largest", "larger", -1)
     return RidgePathWarning(
         f"the best ridge is the {which} of those considered ({path[place]:.3g}), and the error still falls there: a "
-        f"{beyond} one may err less; give {beyond} ones as ridges, or look at the scales of the columns"
+        f"{beyond} one may be better; give {beyond} ones as ridges, or look at the scales of the columns"
     )
 
 

@@ -4,8 +4,8 @@ Ridges, weights and ensembles that are chosen by left-out errors have smaller er
 choose by the errors of the other rows is not enough: the output of a member for a left-out row j still depends on row
 i, so the choice does too. Here row i is left out of everything: of the members, of the weights and of every choice. The
 formula for pairs makes that possible without refitting. This is exact leave-one-out of the whole procedure, except for
-the path of ridges and, where weights are fitted, for the number of independent rows that left-out errors are worth. If
-groups are left out, these are pairs of groups.
+the path of ridges and, where weights are fitted, for the effective number of independent rows behind left-out errors.
+If groups are left out, these are pairs of groups.
 
 Pairs take n² times the rank of a member operations for each ridge. Where that is too much, there are so many rows that
 the choice of a ridge has almost no effect on the error, and only weights and candidates are judged: on some rows, drawn
@@ -183,8 +183,8 @@ def tuned(
 def take(pool: Sequence[Candidate], squares: Sequence[FloatArray], rows: TrainingRows) -> IntArray:
     """The candidate to take for each of b, from squares of shape (b, n): the first is the simplest.
 
-    It is taken unless others err less by more standard errors of the difference, row by row, than they need. Then the
-    one with the largest gain is taken.
+    It is taken unless the errors of others are lower by more standard errors of the difference, paired by rows, than
+    they need. Then the one with the largest gain is taken.
     """
     gains, noise = zip(*(paired(each, squares[0], rows) for each in squares), strict=True)
     needed = np.array([each.needed for each in pool])[:, None]

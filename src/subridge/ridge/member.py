@@ -587,7 +587,7 @@ def refit_without(
     """Errors on the rows of a set if a member is trained without them, (L, C, m), and bounds of their errors, (L, C).
 
     Rows are centred again from the rows as they were given: those that were centred with the set have rounding errors,
-    and without the set some columns may hold nothing else.
+    and without the set some columns may consist of rounding errors only.
     """
     rows = fit.rows
     X = fit.given_columns()
@@ -880,17 +880,18 @@ def _shared_by_sets(rows: TrainingRows) -> FloatArray:
 
 
 def independent_samples(fit: MemberFit, penalties: FloatArray, degrees: FloatArray) -> FloatArray:
-    """How many independent samples the left-out errors at each ridge are worth if weights are fitted to them; (L,).
+    """Effective number of independent samples of the left-out errors at each ridge, if weights are fitted to them;
+    (L,).
 
     Weights depend on the inverse of a squared error, which is too large by m/(m - 2) in the mean. So n samples, or sets
-    that are left out, are worth n (1 - 2/m). Zero if few rows determine the member, as with rare columns, because
+    that are left out, count as n (1 - 2/m). Zero if few rows determine the member, as with rare columns, because
     left-out errors are then uninformative. `degrees` are m at each ridge.
     """
     rows = fit.rows
     d = to_numpy(fit.spectrum)
     gains = d / (d + penalties.min())
     few = min(_FEW_ROWS, rows.n_samples / 6)
-    if rows.knows_leverages and 0 < gains.sum() < few:  # leverages q are worth (Σq)²/Σq² equal ones, at least Σq
+    if rows.knows_leverages and 0 < gains.sum() < few:  # leverages q count as (Σq)²/Σq² equal ones, at least Σq
         left = to_numpy(fit.left)
         leverages = np.einsum("r,ri,ri->i", gains, left, left)
         if leverages.sum() ** 2 < few * (leverages**2).sum():
@@ -912,8 +913,8 @@ def member_paths(
     """
     known = rows.paths(plan, ridges)
     if known is not None:
-        assert noise is None, "such rows know no readout noise"
-        assert row_sets is None, "such rows know no subsets of rows"
+        assert noise is None, "such rows do not support readout noise"
+        assert row_sets is None, "such rows do not support subsets of rows"
         return known
     penalties = ridges.reshape(len(ridges), -1) * plan.subset_sizes
     noises = [None] * plan.n_members if noise is None else noise

@@ -41,7 +41,7 @@ from subridge.ridge.member import MemberFit, MemberPath
 from subridge.ridge.rounding import EPS
 from subridge.ridge.rows import Design, TrainingRows, left_out_groups, training_rows
 
-BATCHES = 32  # enough to know the standard error of a difference with a relative error of one eighth
+BATCHES = 32  # enough to estimate the standard error of a difference with a relative error of one eighth
 _PER_PRODUCT = 32  # bytes: the moments of a batch, those before, their sum, and a member's decomposition
 
 

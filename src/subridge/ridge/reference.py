@@ -92,7 +92,7 @@ def risk_of_weights(problem: Problem, ensemble: Ensemble, weights: Sequence[Floa
     Parameters
     ----------
     problem : Problem
-        The law of the data, with a finite number of features.
+        The distribution of the data, with a finite number of features.
     ensemble : Ensemble
         Built from a `SubsetPlan`.
     weights : sequence of ndarray, each of shape (N_r,)

@@ -11,7 +11,7 @@ from subridge.arrays.namespace import like, to_numpy
 from subridge.arrays.types import Array, FloatArray
 
 EPS = float(np.finfo(np.float64).eps)
-_GRADED = 1e2  # ratio of column norms above which Jacobi rotations are worth their time
+_GRADED = 1e2  # ratio of column norms above which the slower Jacobi rotations are used
 _HIGH = 1e-3  # 1 - H_ii below which a difference from one has lost too many digits
 
 

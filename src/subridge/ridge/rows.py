@@ -290,9 +290,9 @@ class TrainingRows:
 
     @cached_property
     def effective_targets(self) -> float:
-        """``(tr S)²/tr S²`` with the products S of targets: how many equal, uncorrelated targets they are worth.
+        """``(tr S)²/tr S²`` with the products S of targets: the effective number of equal, uncorrelated targets.
 
-        Copies of a target are worth one, and so are the two columns of two classes. Targets in small units add nothing.
+        Copies of a target count as one, and so do the two columns of two classes. Targets in small units add nothing.
         """
         g = self.centred_targets[0]
         largest = float(abs(g).max())

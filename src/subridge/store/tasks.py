@@ -134,7 +134,7 @@ class TaskStore:
             if damaged:
                 words = f"store {self.path} is damaged in {listed(file.name for file in damaged)}"
                 if not os.access(self.path, os.W_OK):
-                    raise StoreError(f"{words} and read-only; copy it to mend it")
+                    raise StoreError(f"{words} and read-only; copy it to repair it")
                 for file in damaged:
                     file.unlink(missing_ok=True)
                 warnings.warn(f"{words}; these tasks are computed again", DamagedStoreWarning, stacklevel=3)
@@ -148,7 +148,7 @@ class TaskStore:
         about: dict[str, Any] = {"fingerprint": self._fingerprint, "version": self.version, "block": self.block}
         with clear_errors(self.path):
             if not self.path.exists():
-                raise StoreError(f"store {self.path} was removed while it was in use; run again to begin anew")
+                raise StoreError(f"store {self.path} was removed while it was in use; run again to start over")
             try:
                 with scratch.open("wb") as file:
                     np.savez(file, **(about | dict(arrays)))

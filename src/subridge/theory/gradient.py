@@ -89,7 +89,7 @@ def risk_gradient(problem: EquicorrelatedProblem, ensemble: Ensemble, sample_rat
     Parameters
     ----------
     problem : EquicorrelatedProblem
-        The law of the data in the limit M → ∞.
+        The distribution of the data in the limit M → ∞.
     ensemble : Ensemble
         Given by fractions or by a plan of subsets.
     sample_ratio : array_like, shape (...)

@@ -37,7 +37,7 @@ def risk(
     Parameters
     ----------
     problem : Problem or EquicorrelatedProblem
-        The law of the data: finite, or in the limit M → ∞.
+        The distribution of the data: with M features, or in the limit M → ∞.
     ensemble : Ensemble
         From a `SubsetPlan` for a `Problem`; for an `EquicorrelatedProblem` fractions are enough. With
         ``sr.subsets.Projection`` the error is averaged over Gaussian projections. This needs a `Problem`, uses only its
@@ -48,8 +48,8 @@ def risk(
         For an `EquicorrelatedProblem`: M in the error of the teacher's part along 1, by a form that holds for every
         s c M; None is M → ∞.
     test : Problem, DeadFeatures or MeanShift, optional
-        The law of the test data, if it differs from that of training; for a `Problem` without projections. For an
-        `EquicorrelatedProblem` it must be `DeadFeatures` with one probability. The error is that of the noise-free
+        The distribution of the test data, if it differs from that of training; for a `Problem` without projections. For
+        an `EquicorrelatedProblem` it must be `DeadFeatures` with one probability. The error is that of the noise-free
         label. The weights are those that are best on data like those of training;
         ``Risk.of_moments(found.moments, aggregation)`` uses those that are best on the test data.
     ridges : array_like, shape (n,) or (n, k), optional
@@ -178,7 +178,7 @@ def order_parameters(
     Parameters
     ----------
     problem : Problem or EquicorrelatedProblem
-        The law of the data: finite, or in the limit M → ∞.
+        The distribution of the data: with M features, or in the limit M → ∞.
     ensemble : Ensemble
         Members, as in `risk`.
     sample_ratio : array_like, shape (...)

@@ -43,7 +43,7 @@ def optimal_ridge(
     Parameters
     ----------
     problem : Problem or EquicorrelatedProblem
-        The law of the data: finite, or in the limit M → ∞.
+        The distribution of the data: with M features, or in the limit M → ∞.
     ensemble : Ensemble
         Its subsets, readout noise and aggregation are used, its ridge is not.
     sample_ratio : array_like, shape (...), optional
@@ -57,8 +57,8 @@ def optimal_ridge(
         ridge of each space, in the units of `SubsetPlan.banded`, by a descent from the best common ridge. It needs a
         `Problem`.
     test : Problem, DeadFeatures or MeanShift, optional
-        The law of the test data on which the error is minimised, as in `risk`. The best ridge of a member then depends
-        on α. Scopes other than "member" need the mean.
+        The distribution of the test data on which the error is minimised, as in `risk`. The best ridge of a member then
+        depends on α. Scopes other than "member" need the mean.
 
     Returns
     -------

@@ -1,7 +1,7 @@
 """Bounds of the rounding error of a risk, computed beside the formulas and to first order.
 
 The inputs of the formulas are known up to small errors: eigenvalues to a relative θ_i, loadings to a slip, sums to eps
-times the size of their terms. Here these errors are carried through Prop. 1 and Prop. 2 to their last line,
+times the size of their terms. Here these errors are propagated through Prop. 1 and Prop. 2 to their last line,
 
     δE_rs = [δB_rs + δγ_rs (E_rs + ζ²)]/(1 - γ_rs),
 

@@ -1,4 +1,4 @@
-"""The error of Prop. 1 on test data of another law than the training data.
+"""The error of Prop. 1 on test data of another distribution than the training data.
 
 Training fixes the mean weights m_r of a member and their fluctuation. With the moments X_t = E[x xᵀ], c_t = E[x y] and
 v_t = E[y²] of the test data, C^t_rs = Z_rᵀ A_r X_t A_sᵀ Z_s beside C_rs of `tables`, and the row fractions f,

@@ -70,7 +70,7 @@ def best_split(
     Parameters
     ----------
     problem : EquicorrelatedProblem
-        The law of the data, its fields numbers.
+        The distribution of the data; its fields must be numbers.
     n_members : int
         k.
     sample_ratio : tuple of two floats

@@ -92,7 +92,7 @@ class FeatureSet:
         Returns
         -------
         FeatureSet
-            The other features; its attributes tell how many were dropped.
+            The other features; its attributes say how many were dropped.
 
         Raises
         ------

@@ -102,7 +102,7 @@ def target_rows(target: Target, task: Task, notes: list[str]) -> tuple[FloatArra
     values = np.unique(rows[0])
     if task == "auto" and len(rows) == 1 and len(values) <= _FEW_VALUES and (values % 1 == 0).all():
         notes.append(
-            f"took a target of {len(values)} whole values for numbers; task='classification' makes them classes"
+            f"treated a target of {len(values)} whole values as numbers; task='classification' makes them classes"
         )
     return rows, None
 

@@ -35,7 +35,7 @@ function factors(min, max, places, { zero = false, infinite = false, whole = fal
 const choice = (options, standard) => ({ kind: "choice", options, standard });
 const flag = (standard) => choice(["0", "1"], standard);
 
-/** Every setting by the name it has in Python and in the address; it opens where the ensemble errs a third less than one ridge. */
+/** Every setting by the name it has in Python and in the address; it opens where the error of the ensemble is a third less than that of one ridge. */
 const SETTINGS = {
   sample_ratio: factors(0.01, 10, 300, { zero: true, infinite: true, standard: 0.3 }),
   correlation: even(0, 1, 0.01, 0.6),

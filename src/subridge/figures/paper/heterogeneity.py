@@ -159,7 +159,7 @@ RECIPES = {
             "With the caption’s ρ = 0.3, c = 0.8 and σ = 1/k the average over realisations (solid) does not exist: "
             "E[1/ν] = ∞ for Dirichlet(1, …, 1).",
             "“The asymptotic error is unaffected by heterogeneity” holds for c = 0, ω = 0 and for ρ = 0. With c = 0.8, "
-            "ρ = 0.3 the error gains s(1−c)ρ²(mean(1/ν)/k − 1).",
+            "ρ = 0.3 it adds s(1−c)ρ²(mean(1/ν)/k − 1) to the error.",
         ),
         seconds=(4.0, 3.0),
         quick={"n_draws": 40},

@@ -79,7 +79,7 @@ class Fig1b(FigureSettings):
     """Fig. 1b: Prop. 2 against trained ensembles of disjoint subsets on equicorrelated data.
 
     The caption says c = .6; the authors' code and their logged errors have c = .4. Prop. 2 is the limit M → ∞; at
-    P = 250 it is 3 % below the experiment, which the finite-M form at M = 5000 meets, so both are drawn.
+    P = 250 it is 3 % below the experiment, which the finite-M form at M = 5000 matches, so both are drawn.
     """
 
     n_features: int = 5000
@@ -220,7 +220,7 @@ RECIPES = {
         Fig1b(),
         plot_ridges,
         errata=(
-            "The caption says c = 0.6; the authors’ notebook has c = 0.4 and their logged errors decide for it. "
+            "The caption says c = 0.6; the authors’ notebook has c = 0.4, which their logged errors confirm. "
             "`--settings caption` draws c = 0.6.",
             "Prop. 2 holds for M → ∞. At the smallest samples its finite-size error exceeds the error bars: averaged "
             "over the ridges at P = 250 the limit gives 0.667, the experiment 0.692. Both theories are drawn.",

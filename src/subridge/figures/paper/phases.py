@@ -159,7 +159,7 @@ RECIPES = {
         plot_scaled_phases,
         (
             "Not in the paper, whose ensembles are plain means. At ρ = 0 its noise-dominated phase, k* = ∞, is the "
-            "trivial predictor: an infinite mean of ever smaller members outputs nothing. With a scale it is gone "
+            "trivial predictor: the mean of infinitely many, ever smaller members is zero. With a scale it is gone "
             "wherever there is readout noise, and at the best ridge k* = 1 throughout.",
         ),
         (12.0, 6.0),
