@@ -68,7 +68,7 @@ print(model.choice_)
 # scaled as well. All are compared with one plain ridge.
 #
 # Gains come with their standard errors. An ensemble replaces one ridge only if its gain
-# exceeds three of them. Here every ensemble is worse, and the model is one ridge. That is the
+# exceeds 2.75 of them. Here every ensemble is worse, and the model is one ridge. That is the
 # usual outcome. More than two members are tried only where two of them help.
 #
 # What error should we expect on new patients? ``loo_error_`` is the left-out squared error,

@@ -44,6 +44,34 @@ def test_auto_after_a_stream_comes_close_to_leave_one_out(data):
     assert streamed.loo_error_ == pytest.approx(streamed.loo_path_.min(), rel=1e-14)
 
 
+@pytest.mark.parametrize("k", [1, 4])
+@pytest.mark.parametrize("ridge", [0.01, 1.0, 100.0])
+def test_rows_of_unequal_weights_have_unequal_leverages(ridge, k):
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((400, 300))
+    y = X @ rng.standard_normal(300) / 17 + 0.5 * rng.standard_normal(400)
+    weights = rng.choice([1.0, 10.0], 400)
+    streamed, fitted = (
+        sr.RidgeEnsembleRegressor(k, subsets="equal", ridge=ridge, aggregation="mean", random_state=0) for _ in range(2)
+    )
+    stream_error = streamed.partial_fit(X, y, sample_weight=weights).loo_error_
+    assert stream_error == pytest.approx(fitted.fit(X, y, sample_weight=weights).loo_error_, rel=0.02)
+
+
+def test_a_stream_of_unequal_weights_chooses_ridges_as_a_fit_does():
+    rng = np.random.default_rng(0)
+    excess = []
+    for _ in range(10):
+        X, b = rng.standard_normal((150, 100)), rng.standard_normal(100) / 10
+        y = X @ b + 2 * rng.standard_normal(150)
+        weights = np.exp(rng.standard_normal(150))
+        streamed = sr.RidgeEnsembleRegressor(1, aggregation="mean").partial_fit(X, y, sample_weight=weights)
+        fitted = sr.RidgeEnsembleRegressor(1, aggregation="mean").fit(X, y, sample_weight=weights)
+        excess.append([((each.coef_ - b) ** 2).sum() for each in (streamed, fitted)])
+    streamed, fitted = np.mean(excess, axis=0)
+    assert streamed < 1.1 * fitted
+
+
 def test_weights_and_sparse_batches_stream(data):
     X, y = data
     X = X * (X > 4)
@@ -67,7 +95,8 @@ def test_memory_does_not_grow_with_the_stream(data):
 
     before = held()
     stream(model, X, y)
-    assert held() == before < 1.2 * BATCHES * X.shape[1] ** 2 * 8
+    by_weight = 2 * 65  # numbers for each octave of the weights
+    assert held() == before < BATCHES * 8 * (1.2 * X.shape[1] ** 2 + by_weight)
 
 
 def test_rows_may_come_one_by_one(data):

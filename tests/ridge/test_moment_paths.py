@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from scipy.optimize import brentq
 
 from subridge.model.ensemble import SubsetPlan
 from subridge.model.subsets import overlapping, projection
@@ -66,10 +67,11 @@ def test_an_interpolating_stream_uses_the_limit_of_vanishing_ridge():
 
 @pytest.mark.parametrize("intercept", [True, False])
 def test_squared_errors_of_batches_are_those_of_their_rows(data, intercept):
-    """With fitted weights, from residuals of every row over 1 - df/n."""
+    """With fitted weights, from residuals over √(Σ w R²/Σ w), where R_ii = 1/(1 + w_i t) sum to n - df."""
     from subridge.model.aggregation import read_aggregation
 
     X, Y, weights = data
+    weights = np.where(weights > 1, 2.0, 0.5)
     plan, ridge, n, size = overlapping([4, 6], 10, seed=0), 0.3, 80, 17
     rows = moment_rows(batches_of(X, Y, weights, size), intercept)
     losses = Losses(member_paths(rows, plan, np.array([ridge])), rows, read_aggregation("free"))
@@ -77,12 +79,17 @@ def test_squared_errors_of_batches_are_those_of_their_rows(data, intercept):
     w = losses.at(places).weights[0]
     centre = weights @ X / weights.sum() * intercept
     g = Y - (Y @ weights / weights.sum())[:, None] * intercept
-    error = (1 - w.sum()) * g / (1 - intercept / n)
+    error = (1 - w.sum()) * g / (1 - intercept * (weights @ weights) / weights.sum() ** 2)
+
+    def divisor(df):
+        t = brentq(lambda t: (1 / (1 + weights * t)).sum() - (n - df), 0, 1e3, xtol=1e-14)
+        return np.sqrt(weights @ (1 + weights * t) ** -2.0 / weights.sum())
+
     for share, index in zip(w, plan.measurements, strict=True):
         F = X[:, index] - centre[index]
         inverse = np.linalg.inv((F.T * weights) @ F + ridge * len(index) * np.eye(len(index)))
         df = np.trace(inverse @ (F.T * weights) @ F) + intercept
-        error = error + share * (g - (g * weights) @ F @ inverse @ F.T) / (1 - df / n)
+        error = error + share * (g - (g * weights) @ F @ inverse @ F.T) / divisor(df)
     squares = np.add.reduceat(((error**2).sum(axis=0) * weights), range(0, n, size))
     found = squares_at(losses, places)
     np.testing.assert_allclose(found[0] / found[0].sum(), squares / squares.sum(), rtol=1e-9)

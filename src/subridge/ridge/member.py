@@ -185,6 +185,13 @@ class MemberFit:
         total: Array = self.residual_gains(penalties).sum(axis=1) + self.rows.room - len(self.spectrum)
         return total / self.rows.n_samples
 
+    def divisors(self, penalties: FloatArray) -> FloatArray:
+        """Residuals over left-out errors in the trace form, shape (L,)."""
+        slack = to_numpy(self.slack(penalties))
+        # If the member spans all samples, `slack` is larger than tr R/n by a factor that cancels.
+        share = penalties / (self.spectrum[0] + penalties) if self.spans_samples else 1.0
+        return self.rows.divisors(slack, slack * share)
+
     def coefficients(self, penalties: FloatArray, targets: Array, projected: Array | None = None) -> Array:
         """Weights on the unscaled features, (L, C, N_r), from centred, weighted labels g (C, n).
 
@@ -231,9 +238,9 @@ class MemberFit:
         Qt = self.left
         A = targets @ Qt.T
         gains = self.residual_gains(penalties)
-        if not self.rows.knows_leverages:  # their mean, a trace, replaces them
+        if not self.rows.knows_leverages:  # a trace replaces them
             residuals = _filtered(A, gains, Qt) + (targets - A @ Qt) * (not self.spans_samples)
-            slack = self.slack(penalties)[:, None, None]
+            slack = self.divisors(penalties)[:, None, None]
             return LeftOut(np.where(slack > 0, residuals / np.maximum(slack, _TINY), np.inf), A[:0])
         squares = Qt * Qt
         if self.spans_samples:

@@ -7,11 +7,14 @@ are replaced by their mean, so that members r and r′ that see all n rows have
 
     Ê_rr′ + ζ² = (r_r·r_r′/n) / [(1 - df_r/n)(1 - df_r′/n)],    df_r = tr H_r.
 
-Every pair has its own denominator. Generalised cross-validation of the ensemble's mean, with the mean of df_r in one
-denominator, is inconsistent for more than one member. Bellec, Du, Koriyama, Patil and Tan (2023, arXiv 2310.01374) show
-this, and correct it by estimates like these for each pair of members. For a member that interpolates without ridge,
-K_r⁺y and tr K_r⁺ replace residuals and 1 - df. Standard errors of differences of errors come from the batches: the
-squared error of a batch is a quadratic form in its moments.
+Every pair has its own denominator. In rows of unequal weights w_i, leverages grow with the weight: R_ii is taken as
+1/(1 + w_i t), with the t for which these sum to tr R, and √(Σ w_i R_ii²/Σ w_i) replaces 1 - df/n.
+
+Generalised cross-validation of the ensemble's mean, with the mean of df_r in one denominator, is inconsistent for more
+than one member. Bellec, Du, Koriyama, Patil and Tan (2023, arXiv 2310.01374) show this, and correct it by estimates
+like these for each pair of members. For a member that interpolates without ridge, K_r⁺y and tr K_r⁺ replace residuals
+and 1 - df. Standard errors of differences of errors come from the batches: the squared error of a batch is a quadratic
+form in its moments.
 
 Batches are merged by the update of Chan, Golub and LeVeque (1983), which takes no difference of large sums. A root of a
 Gram matrix resolves directions down to √ε, about 1e-7 of a column's standard deviation; rows resolve 1e-14.
@@ -42,6 +45,7 @@ from subridge.ridge.rounding import EPS
 from subridge.ridge.rows import Design, TrainingRows, left_out_groups, training_rows
 
 BATCHES = 32  # enough to estimate the standard error of a difference with a relative error of one eighth
+_OCTAVES = 32  # of weights on either side of one; rows beyond count in the last
 _PER_PRODUCT = 32  # bytes: the moments of a batch, those before, their sum, and a member's decomposition
 
 
@@ -53,7 +57,8 @@ class RowMoments:
     """Weighted moments of some rows, centred on their own means: M² + C M numbers for any number of rows.
 
     `gram` is ``Σ w (x - x̄)(x - x̄)ᵀ``, shape (M, M); `cross` is ``Σ w (y - ȳ)(x - x̄)ᵀ``, shape (C, M); `target_squares`
-    are ``Σ w (y - ȳ)²``, shape (C,). `gaps` counts missing values by column, shape (M,).
+    are ``Σ w (y - ȳ)²``, shape (C,). `by_weight` has the number of rows and the sum of their weights for every octave
+    of the weight, shape (2, 65). `gaps` counts missing values by column, shape (M,).
     """
 
     n_samples: int
@@ -64,6 +69,7 @@ class RowMoments:
     gram: FloatArray
     cross: FloatArray
     target_squares: FloatArray
+    by_weight: FloatArray
     gaps: IntArray | int = 0
 
     def __add__(self, other: "RowMoments") -> "RowMoments":
@@ -113,8 +119,11 @@ def moments_of(X: Array | SparseMatrix, targets: Array, sample_weight: Array | N
         g, means = rows.centred_targets
         refuse_out_of_range(rows)
         found = rows.feature_means, means, design.gram(), design.onto_features(g), (g * g).sum(axis=1)
-    squared_weight = float((rows.weights**2).sum())
-    return RowMoments(rows.n_samples, rows.total_weight, squared_weight, *map(to_numpy, found))  # type: ignore[arg-type]
+    weights = to_numpy(rows.weights)
+    octave = np.rint(np.clip(np.log2(weights), -_OCTAVES, _OCTAVES)).astype(np.intp) + _OCTAVES
+    by_weight = np.stack([np.bincount(octave, each, 2 * _OCTAVES + 1) for each in (None, weights)])
+    squared_weight = float((weights**2).sum())
+    return RowMoments(rows.n_samples, rows.total_weight, squared_weight, *map(to_numpy, found), by_weight=by_weight)  # type: ignore[arg-type, misc]
 
 
 def merged(parts: Iterable[RowMoments]) -> RowMoments:
@@ -273,6 +282,27 @@ class MomentRows(TrainingRows):
         """``(Σw)²/Σw²``."""
         return self.whole.total_weight**2 / self.whole.squared_weight
 
+    @cached_property
+    def _leverages(self) -> tuple[FloatArray, FloatArray]:
+        """tr R/n, ascending, and ``√(Σ w_i R_ii²/Σ w_i)`` over it, which is 1 for equal weights.
+
+        ``R_ii = 1/(1 + w_i t)`` for so many t that linear interpolation is accurate to 1e-5.
+        """
+        counts, sums = self.whole.by_weight[:, self.whole.by_weight[0] > 0]
+        w = sums / counts
+        R = 1 / (1 + w[:, None] * np.geomspace(1e8 / w.min(), 1e-8 / w.max(), 2000))
+        mean = counts @ R / counts.sum()
+        return mean, np.sqrt(sums @ R**2 / sums.sum()) / mean
+
+    def divisors(self, slack: FloatArray, mean: FloatArray) -> FloatArray:
+        """As for rows, with unequal R_ii if weights are unequal.
+
+        >>> whole = moments_of(np.eye(2), np.eye(2), np.array([1.0, 9.0]))
+        >>> moment_rows([whole], True).divisors(np.ones(2), np.array([0.0, 1.0])).round(3)
+        array([0.6, 1. ])
+        """
+        return np.asarray(slack * np.interp(mean, *self._leverages))
+
     @property
     def n_units(self) -> int:
         """Number of batches, whose squared errors are compared in place of those of rows."""
@@ -290,7 +320,7 @@ class MomentRows(TrainingRows):
 
     @property
     def _slack_of_mean(self) -> float:
-        return max(1 - self.has_intercept / self.n_samples, EPS)
+        return max(1 - self.has_intercept / self.effective_samples, EPS)
 
     @cached_property
     def column_squares(self) -> FloatArray:
@@ -381,7 +411,7 @@ class MomentPath(MemberPath):
         fit = self._fit
         p = self.penalties[[index]]
         d = fit.spectrum
-        slack = float(fit.slack(p)[0])
+        slack = float(fit.divisors(p)[0])
         gains = d**0.5 / (d + p) * (-(d[:1] + p) / d if fit.spans_samples else 1.0)  # (K + p)⁻¹g for the residual
         map_ = self._plan.lift_rows(self._r, (self._projected * gains) @ fit.right)  # type: ignore[operator]
         return np.inf if slack == 0 else (not fit.spans_samples) / slack, map_ / (slack or 1.0)

@@ -244,6 +244,10 @@ class TrainingRows:
         """The members of a plan along ridges (L,) or (L, k); None if they are to be factorised from these rows."""
         return None
 
+    def divisors(self, slack: FloatArray, mean: FloatArray) -> FloatArray:
+        """Residuals over left-out errors in the trace form: `slack`, a multiple of `mean`, which is tr R/n."""
+        return slack
+
     @property
     def room(self) -> int:
         """Dimensions of the samples that the intercept leaves: n - 1, or n without intercept."""
