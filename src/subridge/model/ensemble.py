@@ -177,6 +177,8 @@ class SubsetPlan(Fingerprinted):
             If members share features, or measure combinations of features.
         ParameterError
             If the ridges are not k positive numbers.
+        DataError
+            If one is NaN or no real number.
 
         Examples
         --------
@@ -187,7 +189,7 @@ class SubsetPlan(Fingerprinted):
         >>> spaces.banded([0.25, 25.0]).measurements[0].diagonal()
         array([2. , 2. , 0.2, 0.2])
         """
-        given = np.atleast_1d(np.asarray(ridges, dtype=np.float64))
+        given = np.atleast_1d(real_array("ridges", ridges))
         if given.shape != (self.n_members,) or not (given > 0).all():
             raise ParameterError(f"ridges must be {self.n_members} positive numbers, one per space, got {ridges!r}")
         features = np.concatenate([A.reshape(-1) for A in self.measurements])
