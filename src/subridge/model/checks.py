@@ -77,14 +77,15 @@ def finite_array(name: str, value: ArrayLike) -> FloatArray:
 
 
 def non_negative(name: str, value: ArrayLike) -> FloatArray:
-    return within(name, value, 0.0, np.inf)
+    """A quantity of at most 1e100, so that its square and products of these are finite."""
+    return within(name, value, 0.0, 1e100)
 
 
 def within(name: str, value: ArrayLike, low: float, high: float) -> FloatArray:
     array = finite_array(name, value)
     beyond = np.maximum(low - array, array - high)
     if (beyond > 0).any():
-        span = f"be at least {low:g}" if high == np.inf else f"lie in [{low:g}, {high:g}]"
+        span = f"lie in [{low:g}, {high:g}]" if high < 1e100 or (array > high).any() else f"be at least {low:g}"
         raise ParameterError(f"{name} must {span}, got {array.flat[beyond.argmax()]:g}")
     return array
 

@@ -523,7 +523,7 @@ def _consistent(nu: FloatArray, name: str, things: str) -> FloatArray:
     """Check fractions of features or rows, shape (..., k, k), against each other."""
     own = np.linalg.diagonal(nu)
     all_things = 1 + 1e-12  # fractions are often quotients of counts
-    with np.errstate(invalid="ignore"):  # of infinite fractions
+    with np.errstate(invalid="ignore", over="ignore"):  # of infinite fractions
         union = np.add(*of_pairs(own)) - nu
         # Things seen by at least one member are at least Σ ν_rr - Σ_{r<s} ν_rs of all (Bonferroni).
         seen = own.sum(axis=-1) - np.triu(nu, 1).sum(axis=(-2, -1))
