@@ -305,6 +305,14 @@ def test_abundant_data_at_any_size():
     np.testing.assert_allclose(total, 0.6, rtol=1e-14)
 
 
+@pytest.mark.parametrize(("least", "limit"), [(1e-320, 0.0), (1.7e308, np.inf)])
+def test_samples_at_either_end_of_the_floats_are_none_or_infinitely_many(least, limit):
+    problem = sr.EquicorrelatedProblem(correlation=0.4, label_noise=0.1).realise(6, seed=0)
+    ensemble = sr.Ensemble(sr.subsets.equal(2, 6, seed=0), 0.1)
+    assert sr.risk(problem, ensemble, least).total == pytest.approx(sr.risk(problem, ensemble, limit).total, rel=1e-14)
+    np.testing.assert_allclose(*(sr.order_parameters(problem, ensemble, a).kappa for a in (least, limit)), rtol=1e-14)
+
+
 def test_the_faintest_feature_noise_diverges_at_the_threshold():
     with pytest.warns(sr.errors.InfiniteRiskWarning):
         assert np.isinf(sr.risk(sr.EquicorrelatedProblem(feature_noise=9e-7), sr.Ensemble([1.0]), 1.0).total)
