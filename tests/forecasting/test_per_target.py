@@ -151,6 +151,11 @@ def test_rows_needed_are_told_for_each_target():
     assert len(kinds) > 1
     same = sr.samples_needed(X, Y, 2.0, of(), per_target=True)
     assert same.n_samples.shape == (2, 4)
+    column = pd.DataFrame({"error": wanted})
+    assert (
+        sr.samples_needed(X, Y, column, of(), per_target=True).answer
+        == sr.samples_needed(X, Y, wanted, of(), per_target=True).answer
+    ).all()
     with pytest.raises(ParameterError, match="error must be one number, or one for each target, got 3 numbers"):
         sr.samples_needed(X, Y, wanted[:3], of(), per_target=True)
     with pytest.raises(ParameterError, match="error must be positive, got 0"):
