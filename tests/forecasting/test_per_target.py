@@ -100,6 +100,17 @@ def test_pairs_of_members_are_traced_once_for_all_targets(monkeypatch):
     assert max(asked) <= 3 * 4  # ridges and sizes, of which one is infinite
 
 
+@pytest.mark.parametrize(
+    ("columns", "names"),
+    [([("run", 1), ("run", 2)], ["('run', 1)", "('run', 2)"]), (["a", 1], ["a", "1"]), ([2, 1], [2, 1])],
+)
+def test_names_of_targets_are_text_or_numbers(columns, names):
+    X, Y = drawn(C=2)
+    frame = pd.DataFrame(Y)
+    frame.columns = pd.Index(columns)
+    assert sr.forecast(X, frame, [120], of(), per_target=True).target.values.tolist() == names
+
+
 def test_targets_have_the_names_of_a_frames_columns_and_constant_ones_have_no_forecast():
     X, Y = drawn(C=3)
     frame = pd.DataFrame({"a": Y[:, 0], "still": 0.1, "b": Y[:, 2]})

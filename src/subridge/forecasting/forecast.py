@@ -253,7 +253,11 @@ def _read_targets(X: Any, y: Any, task: Task) -> tuple[Sequence[Any], BoolArray,
         )
     varies = (table != table[:1]).any(axis=0)
     varies |= not varies.any()  # a table of constants is refused later
-    return list(getattr(y, "columns", range(table.shape[1]))), varies, table[:, varies]
+    return (
+        [str(each) if isinstance(each, tuple) else each for each in getattr(y, "columns", range(table.shape[1]))],
+        varies,
+        table[:, varies],
+    )
 
 
 def default_strategies(n_features: int, n_members: int = 8) -> dict[str, Strategy]:
@@ -397,11 +401,15 @@ def samples_needed(
         "irreducible_error": limits,
         "answer": answers,
     }
-    known: dict[str, Any] = {} if per_target else {"error": float(wanted), "label_noise": curves.attrs["label_noise"]}
     return xarray.Dataset(
         {name: (limits.dims, each.values) for name, each in variables.items()},
         {name: curves[name].values for name in limits.dims},
-        result_attributes("samples_needed", 1, "Sample sizes at which an error is reached.", **known),
+        result_attributes(
+            "samples_needed",
+            1,
+            "Sample sizes at which an error is reached.",
+            **({} if per_target else {"error": float(wanted), "label_noise": curves.attrs["label_noise"]}),
+        ),
     )
 
 

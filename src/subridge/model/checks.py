@@ -234,10 +234,9 @@ def refuse_odd_table(name: str, table: object) -> None:
         frame = nw.from_native(table, eager_only=True, pass_through=True)
     except nw.exceptions.DuplicateError as error:
         raise DataError(f"column names of {name} must differ: {error}; rename them") from error
-    schema = frame.schema if isinstance(frame, nw.DataFrame) else {}
     odd = [
         f"{each} ({type(kind).__name__})"
-        for each, kind in schema.items()
+        for each, kind in (frame.schema if isinstance(frame, nw.DataFrame) else {}).items()
         if kind not in (nw.Boolean, nw.Object, nw.Unknown) and not kind.is_numeric()
     ]
     if odd:
