@@ -275,7 +275,7 @@ def _not_below_zero(total: FloatArray) -> FloatArray:
 
 def _relative(error: FloatArray, total: FloatArray, moments: MemberMoments, rounding: FloatArray) -> FloatArray:
     """An absolute bound as a share of the total: inf where no digit is certain, 0 where the total is surely inf."""
-    with np.errstate(divide="ignore", invalid="ignore"):
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         bound = np.where(error == 0, 0.0, error / abs(total))
     by_rounding = (np.isinf(moments.pairs) & np.isinf(rounding)).any(axis=(-2, -1))
     return np.where(np.isinf(total) & ~by_rounding, 0.0, np.where(bound < 0.1, bound, np.inf))
