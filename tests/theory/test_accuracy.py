@@ -305,10 +305,12 @@ def test_abundant_data_at_any_size():
     np.testing.assert_allclose(total, 0.6, rtol=1e-14)
 
 
-@pytest.mark.parametrize(("least", "limit"), [(1e-320, 0.0), (1.7e308, np.inf)])
-def test_samples_at_either_end_of_the_floats_are_none_or_infinitely_many(least, limit):
+@pytest.mark.parametrize(
+    ("least", "limit", "ridge"), [(1e-320, 0.0, 0.1), (1e-200, 0.0, 1e150), (1.7e308, np.inf, 0.1)]
+)
+def test_samples_at_either_end_of_the_floats_are_none_or_infinitely_many(least, limit, ridge):
     problem = sr.EquicorrelatedProblem(correlation=0.4, label_noise=0.1).realise(6, seed=0)
-    ensemble = sr.Ensemble(sr.subsets.equal(2, 6, seed=0), 0.1)
+    ensemble = sr.Ensemble(sr.subsets.equal(2, 6, seed=0), ridge)
     assert sr.risk(problem, ensemble, least).total == pytest.approx(sr.risk(problem, ensemble, limit).total, rel=1e-14)
     np.testing.assert_allclose(*(sr.order_parameters(problem, ensemble, a).kappa for a in (least, limit)), rtol=1e-14)
 
