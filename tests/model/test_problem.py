@@ -42,6 +42,12 @@ def test_fingerprints_tell_contents_apart():
     assert sr.Ensemble(plan, 0.1).fingerprint() != sr.Ensemble(plan, 0.2).fingerprint()
 
 
+def test_a_shift_of_labels_whose_square_is_no_float_is_refused():
+    problem = sr.Problem(np.eye(4), np.full(4, 1e100))
+    with pytest.raises(sr.errors.DataError, match=r"mean holds numbers of about 2e\+100"):
+        sr.risk(problem, sr.Ensemble(sr.subsets.equal(2, 4, 0), 0.1), 1.0, test=sr.MeanShift(np.full(4, 1e100)))
+
+
 @pytest.mark.parametrize(
     ("build", "error", "message"),
     [
