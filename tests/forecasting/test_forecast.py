@@ -224,6 +224,18 @@ def test_frames_and_sparse_matrices_are_read_like_arrays(pilot_data):
     np.testing.assert_allclose(sparsely, expected, rtol=1e-8)
 
 
+@pytest.mark.parametrize("beside", [{}, {"two": sr.Ensemble(sr.subsets.Equal(2), 0.3)}])
+def test_a_projection_is_forecast_as_the_features_that_it_measures(pilot_data, beside):
+    X, y = pilot_data
+    plan = sr.subsets.projection((9, 14), X.shape[1], seed=2)
+    both = sr.forecast(X, y, [30, 60, 240], beside | {"it": sr.Ensemble(plan, 0.3)})
+    measured = np.hstack([X @ A.T for A in plan.measurements])
+    apart = sr.SubsetPlan.from_indices([range(9), range(9, 23)], 23)
+    wanted = sr.forecast(measured, y, [30, 60, 240], {"it": sr.Ensemble(apart, 0.3)})
+    for name in ("prediction_error", "prediction_error_lower", "prediction_error_upper"):
+        np.testing.assert_allclose(both[name].sel(ensemble="it"), wanted[name].sel(ensemble="it"), rtol=1e-8)
+
+
 def test_constant_columns_change_nothing_but_the_scale_of_the_ridge(pilot_data):
     X, y = pilot_data
     padded = np.column_stack([X, np.ones(60), np.full(60, -3.0)])

@@ -100,6 +100,17 @@ def test_pairs_of_members_are_traced_once_for_all_targets(monkeypatch):
     assert max(asked) <= 3 * 4  # ridges and sizes, of which one is infinite
 
 
+@pytest.mark.parametrize(
+    ("columns", "names"),
+    [([("run", 1), ("run", 2)], ["('run', 1)", "('run', 2)"]), (["a", 1], ["a", "1"]), ([2, 1], [2, 1])],
+)
+def test_names_of_targets_are_text_or_numbers(columns, names):
+    X, Y = drawn(C=2)
+    frame = pd.DataFrame(Y)
+    frame.columns = pd.Index(columns)
+    assert sr.forecast(X, frame, [120], of(), per_target=True).target.values.tolist() == names
+
+
 def test_targets_have_the_names_of_a_frames_columns_and_constant_ones_have_no_forecast():
     X, Y = drawn(C=3)
     frame = pd.DataFrame({"a": Y[:, 0], "still": 0.1, "b": Y[:, 2]})
@@ -151,6 +162,11 @@ def test_rows_needed_are_told_for_each_target():
     assert len(kinds) > 1
     same = sr.samples_needed(X, Y, 2.0, of(), per_target=True)
     assert same.n_samples.shape == (2, 4)
+    column = pd.DataFrame({"error": wanted})
+    assert (
+        sr.samples_needed(X, Y, column, of(), per_target=True).answer
+        == sr.samples_needed(X, Y, wanted, of(), per_target=True).answer
+    ).all()
     with pytest.raises(ParameterError, match="error must be one number, or one for each target, got 3 numbers"):
         sr.samples_needed(X, Y, wanted[:3], of(), per_target=True)
     with pytest.raises(ParameterError, match="error must be positive, got 0"):

@@ -56,6 +56,11 @@ def test_label_noise_is_debiased_where_least_squares_would_halve_it():
     assert np.mean(noises) == pytest.approx(1.0, abs=4 * np.std(noises) / np.sqrt(20))
 
 
+def test_targets_without_columns_are_refused():
+    with pytest.raises(sr.errors.DataError, match=r"y \(n,\) or \(n, C\)"):
+        sr.Problem.from_data(np.eye(5), np.zeros((5, 0)))
+
+
 def test_the_spectrum_is_narrower_than_that_of_the_sample():
     X, y = sample(truth(sr.covariance.isotropic(80), 1.0), 160, np.random.default_rng(1))
     raw = np.linalg.eigvalsh(np.cov(X.T))

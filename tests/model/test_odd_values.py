@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
+import xarray as xr
 
 import subridge as sr
 from subridge.model.errors import DataError, ParameterError, StoreError, SubsetError
@@ -24,12 +25,34 @@ VOTES = sr.Ensemble(sr.subsets.Equal(2), aggregation="majority")
         np.array(["0.5"], dtype=object),
         np.array(["2020-01-01"], "M8[D]"),
         np.array([3], "m8[s]"),
+        pd.Series(["0.5", "1"]),
+        pd.Series(pd.date_range("2020", periods=2)),
+        pd.Series(["1", "2"], dtype="category"),
+        pd.DataFrame({"when": pd.date_range("2020", periods=2)}),
+        xr.DataArray(np.array([0.5 + 1j])),
         None,
     ],
 )
 def test_parameters_that_are_no_real_numbers(odd):
     with pytest.raises((DataError, ParameterError), match="sample_ratio"):
         sr.risk(PROBLEM, ENSEMBLE, odd)
+
+
+@pytest.mark.parametrize("odd", ["abc", 1j, ["1", "2"], {"a": 1.0}, pd.Series(pd.date_range("2020", periods=2))])
+def test_ridges_of_spaces_that_are_no_real_numbers(odd):
+    with pytest.raises((DataError, ParameterError), match="ridges"):
+        sr.subsets.equal(2, 6, 0).banded(odd)
+
+
+def test_a_table_of_dates_has_no_moments():
+    with pytest.raises(DataError, match="X holds dates"):
+        sr.Problem.from_data(pd.DataFrame({"when": pd.date_range("2020", periods=40)}), Y)
+
+
+@pytest.mark.parametrize("yes", [True, np.True_])
+def test_truth_is_no_number_of_things(yes):
+    with pytest.raises(ParameterError, match="n_members must be a positive integer"):
+        sr.subsets.equal(yes, 6, 0)
 
 
 ODD_TABLES = {

@@ -58,6 +58,8 @@ def test_ridge_and_noise_have_the_member_last():
         ),
         (lambda: sr.Ensemble([0.2], ridge=np.inf), sr.errors.DataError, "ridge contains infinity"),
         (lambda: sr.Ensemble([0.2], readout_noise=-1), sr.errors.ParameterError, "readout_noise must be at least 0"),
+        (lambda: sr.Ensemble([0.2], readout_noise=1e160), sr.errors.ParameterError, "readout_noise must lie in"),
+        (lambda: sr.Ensemble([1e308, 1e308]), sr.errors.SubsetError, r"subset fractions must lie in \(0, 1\]"),
     ],
 )
 def test_bad_plans_and_ensembles_are_refused_by_name(build, error, message):

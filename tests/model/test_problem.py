@@ -42,6 +42,12 @@ def test_fingerprints_tell_contents_apart():
     assert sr.Ensemble(plan, 0.1).fingerprint() != sr.Ensemble(plan, 0.2).fingerprint()
 
 
+def test_a_shift_of_labels_whose_square_is_no_float_is_refused():
+    problem = sr.Problem(np.eye(4), np.full(4, 1e100))
+    with pytest.raises(sr.errors.DataError, match=r"mean holds numbers of about 2e\+100"):
+        sr.risk(problem, sr.Ensemble(sr.subsets.equal(2, 4, 0), 0.1), 1.0, test=sr.MeanShift(np.full(4, 1e100)))
+
+
 @pytest.mark.parametrize(
     ("build", "error", "message"),
     [
@@ -66,6 +72,17 @@ def test_fingerprints_tell_contents_apart():
             sr.errors.ParameterError,
             "feature_noise must be at least 0",
         ),
+        (lambda: sr.EquicorrelatedProblem(1e-200), sr.errors.ParameterError, "data_scale must be greater than 0"),
+        (lambda: sr.EquicorrelatedProblem(1e160), sr.errors.ParameterError, r"data_scale must lie in .*, got 1e\+160"),
+        (
+            lambda: sr.EquicorrelatedProblem(feature_noise=1e160),
+            sr.errors.ParameterError,
+            r"feature_noise must lie in \[0, 1e\+100\], got 1e\+160",
+        ),
+        (lambda: sr.EquicorrelatedProblem(label_noise=1e160), sr.errors.ParameterError, "label_noise must lie in"),
+        (lambda: sr.Problem(np.eye(3), np.ones(3), label_noise=1e160), sr.errors.ParameterError, "label_noise must"),
+        (lambda: sr.Problem(np.eye(3), np.full(3, 1e160)), sr.errors.ParameterError, "teacher_weights must lie in"),
+        (lambda: sr.Problem(np.eye(3), np.ones(3), 1e308 * np.eye(3)), sr.errors.ParameterError, "covariance must lie"),
         (lambda: sr.EquicorrelatedProblem("big"), sr.errors.ParameterError, "data_scale must be a number"),
         (
             lambda: sr.EquicorrelatedProblem([1.0, 2.0]).realise(5),

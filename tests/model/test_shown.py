@@ -64,3 +64,10 @@ def test_a_risk_with_named_axes_is_a_dataset_and_a_picture():
         sr.figures.plot_curve(found)
     with pytest.raises(sr.errors.ParameterError, match="must name the axes of total"):
         found.to_dataset(sample_ratio=ratios)
+
+
+@pytest.mark.parametrize("name", ["risk", "pairs", "error_bound", "member", "other_member"])
+def test_an_axis_of_a_risk_has_a_name_of_its_own(name):
+    found = sr.risk(sr.EquicorrelatedProblem(), sr.Ensemble([0.5, 0.5]), [0.2, 0.6])
+    with pytest.raises(sr.errors.ParameterError, match="other names than risk, pairs, error_bound, member"):
+        found.to_dataset(**{name: [0.2, 0.6]})

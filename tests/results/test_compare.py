@@ -84,6 +84,21 @@ def test_theory_of_another_shape_is_refused():
         sr.compare(xarray.DataArray([1.0], dims="ridge"), curves([1.0, 5.0, 0.5]))
 
 
+@pytest.mark.parametrize(("odd", "error"), [(np.nan, sr.errors.DataError), (-1.0, sr.errors.ParameterError)])
+@pytest.mark.parametrize("form", [np.array, lambda values: xarray.DataArray(values, dims="n_samples")])
+def test_theory_that_is_no_risk_is_refused(odd, error, form):
+    with pytest.raises(error, match="theory"):
+        sr.compare(form([odd, 1.0, 1.0]), curves([1.0, 5.0, 0.5]))
+
+
+def test_one_size_of_an_experiment_is_a_curve_of_one_point():
+    every = curves([1.0, 5.0, 0.5])
+    alone, kept = (sr.compare(1.0, every.isel(n_samples=which)) for which in (0, [0]))
+    xarray.testing.assert_identical(alone, kept)
+    with pytest.raises(sr.errors.ParameterError, match="two trials"):
+        sr.compare(1.0, every.isel(trial=0))
+
+
 def test_one_trial_has_no_error_bars():
     with pytest.raises(sr.errors.ParameterError, match="two trials"):
         sr.compare(1.0, curves([1.0, 5.0, 0.5], n_trials=1))

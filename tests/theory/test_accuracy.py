@@ -305,6 +305,33 @@ def test_abundant_data_at_any_size():
     np.testing.assert_allclose(total, 0.6, rtol=1e-14)
 
 
+@pytest.mark.parametrize(
+    ("least", "limit", "ridge"), [(1e-320, 0.0, 0.1), (1e-200, 0.0, 1e150), (1.7e308, np.inf, 0.1)]
+)
+def test_samples_at_either_end_of_the_floats_are_none_or_infinitely_many(least, limit, ridge):
+    problem = sr.EquicorrelatedProblem(correlation=0.4, label_noise=0.1).realise(6, seed=0)
+    ensemble = sr.Ensemble(sr.subsets.equal(2, 6, seed=0), ridge)
+    assert sr.risk(problem, ensemble, least).total == pytest.approx(sr.risk(problem, ensemble, limit).total, rel=1e-14)
+    np.testing.assert_allclose(*(sr.order_parameters(problem, ensemble, a).kappa for a in (least, limit)), rtol=1e-14)
+
+
+@pytest.mark.parametrize(
+    ("law", "ridge", "readout_noise", "aggregation"),
+    [
+        ((1.0, 1.0, 0.0, 0.0, 1e100), 1e308, 1e-100, "mean"),
+        ((1e-60, 0.0, 1e100, 0.0, 1e100), 1e150, 1e30, "free"),
+        ((1e-150, 1.0, 1.0, 1.0, 1e-30), 1e308, 1e30, "free"),
+    ],
+)
+def test_the_largest_noises_and_ridges_give_a_risk_without_a_word_of_overflow(law, ridge, readout_noise, aggregation):
+    ensemble = sr.Ensemble([0.3, 0.5], ridge, readout_noise, aggregation)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", AccuracyWarning)
+        for n_features in (None, 10**9):
+            found = sr.risk(sr.EquicorrelatedProblem(*law), ensemble, [1.0, 1e30], n_features=n_features)
+            assert (found.total >= 0).all()
+
+
 def test_the_faintest_feature_noise_diverges_at_the_threshold():
     with pytest.warns(sr.errors.InfiniteRiskWarning):
         assert np.isinf(sr.risk(sr.EquicorrelatedProblem(feature_noise=9e-7), sr.Ensemble([1.0]), 1.0).total)

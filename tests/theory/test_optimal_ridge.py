@@ -113,6 +113,29 @@ def test_missing_or_impossible_sample_ratio_and_scope_are_named():
         sr.optimal_ridge(problem, ensemble, 0.5, scope="all")
 
 
+def test_the_best_ridges_of_spaces_have_the_shape_of_the_noises():
+    spaces = sr.SubsetPlan.from_indices([range(10), range(10, 20)], 20)
+    weights = np.repeat([1.0, 0.5], 10)
+    noises = np.array([0.2, 0.8])
+    readouts = np.array([[[0.0]], [[0.3]]])
+    found = sr.optimal_ridge(
+        sr.Problem(np.eye(20), weights, label_noise=noises), sr.Ensemble(spaces, 0.0, readouts), 1.5, scope="spaces"
+    )
+    assert found.shape == (2, 2, 2)
+    for i, eta in enumerate(readouts.ravel()):
+        for j, zeta in enumerate(noises):
+            alone = sr.Problem(np.eye(20), weights, label_noise=zeta), sr.Ensemble(spaces, 0.0, eta)
+            np.testing.assert_array_equal(found[i, j], sr.optimal_ridge(*alone, 1.5, scope="spaces"))
+
+
+def test_spaces_of_one_model_see_the_same_rows():
+    spaces = sr.SubsetPlan.from_indices([range(10), range(10, 20)], 20)
+    with pytest.raises(sr.errors.ParameterError, match="without row_fractions"):
+        sr.optimal_ridge(
+            sr.Problem(np.eye(20), np.ones(20)), sr.Ensemble(spaces, row_fractions=[0.5, 0.5]), 1.5, scope="spaces"
+        )
+
+
 @pytest.mark.parametrize("alpha", [1e3, 1e8])
 def test_abundant_data_have_a_finite_best_ridge_with_a_finite_risk(alpha):
     problem, ensemble = sr.EquicorrelatedProblem(), sr.Ensemble([0.25] * 4)

@@ -253,7 +253,11 @@ def _read_targets(X: Any, y: Any, task: Task) -> tuple[Sequence[Any], BoolArray,
         )
     varies = (table != table[:1]).any(axis=0)
     varies |= not varies.any()  # a table of constants is refused later
-    return list(getattr(y, "columns", range(table.shape[1]))), varies, table[:, varies]
+    return (
+        [str(each) if isinstance(each, tuple) else each for each in getattr(y, "columns", range(table.shape[1]))],
+        varies,
+        table[:, varies],
+    )
 
 
 def default_strategies(n_features: int, n_members: int = 8) -> dict[str, Strategy]:
@@ -356,7 +360,7 @@ def samples_needed(
     (('ensemble', 'target'), True)
     """
     wanted = non_negative("error", error)
-    wanted = wanted if per_target else np.array(one_number("error", wanted, most=np.inf))
+    wanted = wanted if per_target else np.array(one_number("error", wanted))
     if not (wanted > 0).all():
         raise ParameterError("error must be positive, got 0; labels with noise cannot be predicted without error")
     n = X.n_samples if isinstance(X, MomentBatches) else max(1, len(read_target(y)))
@@ -376,7 +380,7 @@ def samples_needed(
     limits = curves.irreducible_error
     if wanted.size not in (1, limits[0].size):
         raise ParameterError(f"error must be one number, or one for each target, got {counted(wanted.size, 'number')}")
-    asked = limits.copy(data=np.broadcast_to(wanted, limits.shape))
+    asked = limits.copy(data=np.broadcast_to(wanted.ravel(), limits.shape))
     noise = [(curves if per_target else curves.attrs)[f"label_noise{end}"] ** 2 for end in ENDS]
     found = [
         xarray.apply_ufunc(
@@ -392,13 +396,20 @@ def samples_needed(
     is_known = np.isfinite(found[0])
     reached = curves.in_reach.sel(n_samples=found[0].where(is_known, sizes[-1]), method="bfill") & is_known
     answers = xarray.apply_ufunc(_answer, asked, limits, *noise, *found, kwargs={"least": sizes[0]}, vectorize=True)
-    variables = dict(zip((f"n_samples{end}" for end in ENDS), found, strict=True))
-    variables |= {"in_reach": reached, "irreducible_error": limits, "answer": answers}
-    known: dict[str, Any] = {} if per_target else {"error": float(wanted), "label_noise": curves.attrs["label_noise"]}
+    variables = dict(zip((f"n_samples{end}" for end in ENDS), found, strict=True)) | {
+        "in_reach": reached,
+        "irreducible_error": limits,
+        "answer": answers,
+    }
     return xarray.Dataset(
         {name: (limits.dims, each.values) for name, each in variables.items()},
         {name: curves[name].values for name in limits.dims},
-        result_attributes("samples_needed", 1, "Sample sizes at which an error is reached.", **known),
+        result_attributes(
+            "samples_needed",
+            1,
+            "Sample sizes at which an error is reached.",
+            **({} if per_target else {"error": float(wanted), "label_noise": curves.attrs["label_noise"]}),
+        ),
     )
 
 

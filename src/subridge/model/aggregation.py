@@ -802,7 +802,7 @@ class Free(FittedAggregation):
     name = "free"
     simpler = Scaled()
 
-    @np.errstate(invalid="ignore", divide="ignore")  # the target's power may be zero or infinite
+    @np.errstate(invalid="ignore", divide="ignore", over="ignore")  # the target's power may be zero or infinite
     def best(self, moments: MemberMoments) -> FloatArray:
         missed, v = moments.with_target()
         E, F, c = moments.pairs, moments.F, moments.c

@@ -26,7 +26,7 @@ Scope: TypeAlias = Literal["member", "ensemble", "joint"]
 SCOPES: tuple[Scope, ...] = get_args(Scope)
 
 # Kinds of NumPy types whose values are not real numbers.
-_ODD_KINDS = {"c": "complex numbers", "U": "text", "S": "text", "M": "dates", "m": "durations", "V": "records"}
+_ODD_KINDS = dict.fromkeys("UST", "text") | {"c": "complex numbers", "M": "dates", "m": "durations", "V": "records"}
 # Arrays up to the first length are described by their numbers, up to the second by their bytes, and longer ones only
 # by a fingerprint.
 _READABLE = 64
@@ -41,7 +41,7 @@ def real_array(name: str, value: ArrayLike) -> FloatArray:
     fixed = isinstance(value, np.ndarray) and value.base is None and not value.flags.writeable
     try:
         array = np.array(value, dtype=np.float64, copy=None if fixed else True)
-    except (TypeError, ValueError, OverflowError) as error:
+    except (TypeError, ValueError, OverflowError, RuntimeError) as error:
         raise ParameterError(f"{name} must be a number or an array of numbers, got {value!r}") from error
     if np.isnan(array).any():
         raise DataError(f"{name} contains NaN; replace or drop the missing values")
@@ -55,11 +55,11 @@ def refuse_odd_values(name: str, value: ArrayLike) -> None:
         raise ParameterError(f"{name} must be a number or an array of numbers, got {value!r}")
     if isinstance(value, np.ma.MaskedArray) and np.ma.getmaskarray(value).any():
         raise DataError(f"{name} is a masked array with hidden values; drop them, or fill them in by .filled(value)")
-    if not isinstance(value, np.ndarray | np.generic | list | tuple):
+    if not isinstance(value, list | tuple) and not hasattr(value, "__array__"):
         return
     try:
         kind = np.asarray(value).dtype.kind
-    except ValueError:  # ragged; the conversion says so
+    except (ValueError, TypeError, RuntimeError):  # ragged, or a tensor on a device; the conversion says so
         return
     if kind in _ODD_KINDS:
         raise DataError(f"{name} holds {_ODD_KINDS[kind]}, not real numbers; convert it to floats first")
@@ -77,14 +77,15 @@ def finite_array(name: str, value: ArrayLike) -> FloatArray:
 
 
 def non_negative(name: str, value: ArrayLike) -> FloatArray:
-    return within(name, value, 0.0, np.inf)
+    """A quantity of at most 1e100, so that its square and products of these are finite."""
+    return within(name, value, 0.0, 1e100)
 
 
 def within(name: str, value: ArrayLike, low: float, high: float) -> FloatArray:
     array = finite_array(name, value)
     beyond = np.maximum(low - array, array - high)
     if (beyond > 0).any():
-        span = f"be at least {low:g}" if high == np.inf else f"lie in [{low:g}, {high:g}]"
+        span = f"lie in [{low:g}, {high:g}]" if high < 1e100 or (array > high).any() else f"be at least {low:g}"
         raise ParameterError(f"{name} must {span}, got {array.flat[beyond.argmax()]:g}")
     return array
 
@@ -100,7 +101,7 @@ def extended_non_negative(name: str, value: ArrayLike, least: float = 0.0) -> Fl
 def positive_integer(name: str, value: int, most: int | None = None) -> int:
     try:
         number = int(value)
-        whole = not isinstance(value, bool) and number == value and number >= 1
+        whole = not isinstance(value, bool | np.bool_) and number == value and number >= 1
     except (TypeError, ValueError, OverflowError, np.ma.MaskError):
         whole = False
     if not whole:
@@ -233,10 +234,9 @@ def refuse_odd_table(name: str, table: object) -> None:
         frame = nw.from_native(table, eager_only=True, pass_through=True)
     except nw.exceptions.DuplicateError as error:
         raise DataError(f"column names of {name} must differ: {error}; rename them") from error
-    schema = frame.schema if isinstance(frame, nw.DataFrame) else {}
     odd = [
         f"{each} ({type(kind).__name__})"
-        for each, kind in schema.items()
+        for each, kind in (frame.schema if isinstance(frame, nw.DataFrame) else {}).items()
         if kind not in (nw.Boolean, nw.Object, nw.Unknown) and not kind.is_numeric()
     ]
     if odd:

@@ -195,6 +195,8 @@ class Dense(Covariance):
         If the matrix is not square, not symmetric, or has a negative eigenvalue.
     DataError
         If it has entries that are NaN or infinite.
+    ParameterError
+        If it has entries beyond 1e100.
 
     Examples
     --------
@@ -207,7 +209,7 @@ class Dense(Covariance):
     matrix: FloatArray
 
     def __post_init__(self) -> None:
-        matrix = finite_array("covariance", self.matrix)
+        matrix = within("covariance", self.matrix, -1e100, 1e100)
         if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1] or not matrix.size:
             raise CovarianceError(f"covariance must be a square matrix, got shape {matrix.shape}")
         scale = abs(matrix).max()
@@ -268,6 +270,8 @@ def dense(matrix: ArrayLike) -> Dense:
         If the matrix is not square, not symmetric, or has a negative eigenvalue.
     DataError
         If it has entries that are NaN or infinite.
+    ParameterError
+        If it has entries beyond 1e100.
 
     Examples
     --------

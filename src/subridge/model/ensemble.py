@@ -177,6 +177,8 @@ class SubsetPlan(Fingerprinted):
             If members share features, or measure combinations of features.
         ParameterError
             If the ridges are not k positive numbers.
+        DataError
+            If one is NaN or no real number.
 
         Examples
         --------
@@ -187,7 +189,7 @@ class SubsetPlan(Fingerprinted):
         >>> spaces.banded([0.25, 25.0]).measurements[0].diagonal()
         array([2. , 2. , 0.2, 0.2])
         """
-        given = np.atleast_1d(np.asarray(ridges, dtype=np.float64))
+        given = np.atleast_1d(real_array("ridges", ridges))
         if given.shape != (self.n_members,) or not (given > 0).all():
             raise ParameterError(f"ridges must be {self.n_members} positive numbers, one per space, got {ridges!r}")
         features = np.concatenate([A.reshape(-1) for A in self.measurements])
@@ -521,7 +523,7 @@ def _consistent(nu: FloatArray, name: str, things: str) -> FloatArray:
     """Check fractions of features or rows, shape (..., k, k), against each other."""
     own = np.linalg.diagonal(nu)
     all_things = 1 + 1e-12  # fractions are often quotients of counts
-    with np.errstate(invalid="ignore"):  # of infinite fractions
+    with np.errstate(invalid="ignore", over="ignore"):  # of infinite fractions
         union = np.add(*of_pairs(own)) - nu
         # Things seen by at least one member are at least Σ ν_rr - Σ_{r<s} ν_rs of all (Bonferroni).
         seen = own.sum(axis=-1) - np.triu(nu, 1).sum(axis=(-2, -1))

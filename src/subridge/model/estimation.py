@@ -55,7 +55,13 @@ def moments_of_blocks(blocks: Iterable[tuple[ArrayLike, ArrayLike]]) -> SampleMo
             raise DataError(f"X must give blocks (X, y) where y is missing, got {block!r}")
         rows = finite_array("X", block[0])
         targets = finite_array("y", block[1])
-        if rows.ndim != 2 or not rows.size or targets.ndim not in (1, 2) or len(targets) != len(rows):
+        if (
+            rows.ndim != 2
+            or not rows.size
+            or not targets.size
+            or targets.ndim not in (1, 2)
+            or len(targets) != len(rows)
+        ):
             raise DataError(
                 f"X must have shape (n, M) and y (n,) or (n, C) with equal n, got {rows.shape} and {targets.shape}"
             )

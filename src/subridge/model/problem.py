@@ -56,7 +56,8 @@ class Problem(Fingerprinted):
     Raises
     ------
     ParameterError
-        If the teacher has another number of weights than there are features, or `label_noise` is negative.
+        If the teacher has another number of weights than there are features, `label_noise` is negative, or a number is
+        beyond 1e100.
     CovarianceError
         If the covariances differ in size, or one is not symmetric positive semi-definite.
     DataError
@@ -84,7 +85,7 @@ class Problem(Fingerprinted):
     ) -> None:
         signal = as_covariance(signal_covariance)
         M = signal.n_features
-        teacher = finite_array("teacher_weights", teacher_weights)
+        teacher = within("teacher_weights", teacher_weights, -1e100, 1e100)
         if teacher.shape != (M,):
             raise ParameterError(f"teacher_weights must have shape ({M},) like signal_covariance, got {teacher.shape}")
         noise = isotropic(M, 0.0) if noise_covariance is None else as_covariance(noise_covariance)
@@ -304,9 +305,9 @@ class EquicorrelatedProblem(Fingerprinted):
         alignment: ArrayLike = 0.0,
         label_noise: ArrayLike = 0.0,
     ) -> None:
-        s = finite_array("data_scale", data_scale)
-        if (s <= 0).any():
-            raise ParameterError(f"data_scale must be greater than 0, got {s.min():g}")
+        s = non_negative("data_scale", data_scale)
+        if (s < 1e-150).any():  # its square must be a float
+            raise ParameterError(f"data_scale must be greater than 0, and at least 1e-150, got {s.min():g}")
         self._set(
             data_scale=s,
             correlation=within("correlation", correlation, 0.0, 1.0),

@@ -151,9 +151,15 @@ class Risk(Shown):
 
         shape = self.total.shape
         given = {name: real_array(name, each) for name, each in coordinates.items()}
-        if given and [each.shape for each in given.values()] != [(n,) for n in shape]:
-            told = {name: each.shape for name, each in given.items()}
-            raise ParameterError(f"coordinates must name the axes of total, of shape {shape}, in order; got {told}")
+        shapes = {name: each.shape for name, each in given.items()}
+        if shapes and (
+            list(shapes.values()) != [(n,) for n in shape]
+            or shapes.keys() & {"risk", "pairs", "error_bound", "member", "other_member"}
+        ):
+            raise ParameterError(
+                f"coordinates must name the axes of total, of shape {shape}, in order, and by other names than risk, "
+                f"pairs, error_bound, member and other_member; got {shapes}"
+            )
         names = tuple(given) or tuple(f"axis_{i}" for i in range(len(shape)))
         variables = {"risk": (names, self.total), "pairs": ((*names, "member", "other_member"), self.pairs)}
         if self.error_bound is not None:
@@ -269,7 +275,7 @@ def _not_below_zero(total: FloatArray) -> FloatArray:
 
 def _relative(error: FloatArray, total: FloatArray, moments: MemberMoments, rounding: FloatArray) -> FloatArray:
     """An absolute bound as a share of the total: inf where no digit is certain, 0 where the total is surely inf."""
-    with np.errstate(divide="ignore", invalid="ignore"):
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         bound = np.where(error == 0, 0.0, error / abs(total))
     by_rounding = (np.isinf(moments.pairs) & np.isinf(rounding)).any(axis=(-2, -1))
     return np.where(np.isinf(total) & ~by_rounding, 0.0, np.where(bound < 0.1, bound, np.inf))

@@ -7,7 +7,7 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 
 from subridge.arrays.types import ArrayLike, FloatArray
-from subridge.model.checks import Fingerprinted, items_of, of_kind, within
+from subridge.model.checks import Fingerprinted, items_of, of_kind, refuse_large, within
 from subridge.model.errors import ParameterError, counted
 from subridge.model.problem import Problem
 
@@ -134,6 +134,7 @@ def moments_at_test(problem: Problem, test: TestLaw) -> MomentsAtTest:
         if test.mean.shape != (M,):
             raise ParameterError(f"mean must have shape ({M},) like the problem, got {test.mean.shape}")
         label = float(test.mean @ w)
+        refuse_large("mean", abs(label))  # whose square is the power
         second = second + np.outer(test.mean, test.mean)
         cross = cross + label * test.mean
         power += label**2

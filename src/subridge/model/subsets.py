@@ -177,8 +177,10 @@ class Dirichlet(NamedStrategy):
     fraction_spread: float
 
     def __post_init__(self) -> None:
-        spread = one_number("fraction_spread", non_negative("fraction_spread", self.fraction_spread), most=np.inf)
-        self._set(n_members=positive_integer("n_members", self.n_members, MOST_MEMBERS), fraction_spread=spread)
+        self._set(
+            n_members=positive_integer("n_members", self.n_members, MOST_MEMBERS),
+            fraction_spread=one_number("fraction_spread", non_negative("fraction_spread", self.fraction_spread)),
+        )
 
     def fractions(self, seed: RandomState = None, size: int | None = None) -> FloatArray:
         """Draw the subset fractions ν_rr, before they are rounded to whole features.

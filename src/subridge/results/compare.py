@@ -62,8 +62,8 @@ def compare(theory: Risk | xarray.DataArray | ArrayLike, experiment: xarray.Data
     'agree'
     """
     require_variables("experiment", experiment, "risk")
-    risk = experiment["risk"]
-    if experiment.sizes["trial"] < 2:
+    risk = experiment["risk"] if "n_samples" in experiment.dims else experiment["risk"].expand_dims("n_samples", -1)
+    if risk.sizes.get("trial", 1) < 2:
         raise ParameterError("an experiment needs at least two trials to have error bars, got 1; raise n_trials")
     if bool(risk.isnull().any()):
         raise DataError("the experiment's risks contain NaN; drop the trials that failed")
@@ -73,7 +73,7 @@ def compare(theory: Risk | xarray.DataArray | ArrayLike, experiment: xarray.Data
         raise ParameterError("experiment has no attribute subset_sizes; pass a Dataset as returned by simulate")
     thresholds = xarray.DataArray(json.loads(experiment.attrs["subset_sizes"]), dims="r")
     seen = xarray.DataArray(json.loads(experiment.attrs.get("row_fractions", "[1]")), dims="s")
-    distance = abs(experiment["n_samples"] * seen - thresholds).min(("r", "s"))  # min_r |P_r - N_r|
+    distance = abs(risk["n_samples"] * seen - thresholds).min(("r", "s"))  # min_r |P_r - N_r|
     near = distance <= _NEAR
     largest = float(abs(risk.where(np.isfinite(risk))).max().fillna(0.0))
     rounding = _ROUNDING * max(largest, float(experiment.attrs.get("signal_power", 0.0)))
@@ -128,9 +128,8 @@ def compare(theory: Risk | xarray.DataArray | ArrayLike, experiment: xarray.Data
 
 def _on_grid(theory: Risk | xarray.DataArray | ArrayLike, mean: xarray.DataArray) -> xarray.DataArray:
     """The prediction, broadcast to the grid of the experiment."""
-    values = theory.total if isinstance(theory, Risk) else theory
-    if not isinstance(values, xarray.DataArray):
-        values = extended_non_negative("theory", values)
+    checked = extended_non_negative("theory", theory.total if isinstance(theory, Risk) else theory)
+    values = theory if isinstance(theory, xarray.DataArray) else checked
     try:
         if isinstance(values, np.ndarray):
             values = mean.copy(data=np.broadcast_to(values, mean.shape))

@@ -66,6 +66,8 @@ class GeneralGrid(NamedTuple):
         """Broadcast every parameter to one leading shape, with the member as the last axis."""
         k = ensemble.n_members
         shape = leading_shape(problem, ensemble, alpha)
+        # So many samples are infinitely many, and so few are none.
+        alpha = np.where(alpha > 1e290, np.inf, np.where(alpha < 1e-100, 0.0, alpha))
         return cls(
             shape,
             np.broadcast_to(alpha, shape).reshape(-1),

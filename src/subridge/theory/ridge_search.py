@@ -1,6 +1,7 @@
 """The best ridge: for each member by itself, one for the whole ensemble, or one per member chosen together."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Literal
 
 import numpy as np
@@ -9,7 +10,7 @@ from scipy.optimize import elementwise, minimize
 from subridge.arrays.types import ArrayLike, FloatArray, IntArray
 from subridge.model.aggregation import LinearAggregation
 from subridge.model.checks import SCOPES, Scope, extended_non_negative, one_of
-from subridge.model.ensemble import Ensemble, SubsetPlan
+from subridge.model.ensemble import Ensemble, SubsetPlan, refuse_row_fractions
 from subridge.model.errors import ParameterError
 from subridge.model.problem import EquicorrelatedProblem, Problem
 from subridge.model.shift import TestLaw, moments_at_test
@@ -55,7 +56,7 @@ def optimal_ridge(
         together to minimise it. The last two may be negative, as an ensemble averages out part of the variance.
         "spaces" takes the members for the feature spaces of one model (banded ridge regression) and finds a positive
         ridge of each space, in the units of `SubsetPlan.banded`, by a descent from the best common ridge. It needs a
-        `Problem`.
+        `Problem`. The readout noise of the model is the largest of the members.
     test : Problem, DeadFeatures or MeanShift, optional
         The distribution of the test data on which the error is minimised, as in `risk`. The best ridge of a member then
         depends on α. Scopes other than "member" need the mean.
@@ -131,9 +132,14 @@ def optimal_ridge(
             raise ParameterError(
                 'scope="spaces" needs a Problem and takes no test=; make one by problem.realise(n_features, seed)'
             )
+        refuse_row_fractions(ensemble, 'scope="spaces"')
+        points = GeneralGrid.of(problem, ensemble, alpha)
         return np.reshape(
-            [_space_optimum(problem, ensemble, np.asarray(each)) for each in alpha.flat],
-            (*alpha.shape, ensemble.n_members),
+            [
+                _space_optimum(replace(problem, label_noise=zeta), ensemble.plan, a, eta.max())
+                for a, zeta, eta in zip(points.alpha, points.zeta, points.eta, strict=True)
+            ],
+            (*points.shape, ensemble.n_members),
         )
     shape = leading_shape(problem, ensemble, alpha)
     if 0 in shape:
@@ -184,21 +190,20 @@ def landscape_of(
     return equicorrelated_landscape(grid, aggregation, failing)
 
 
-def _space_optimum(problem: Problem, spaces: Ensemble, alpha: FloatArray) -> FloatArray:
+def _space_optimum(problem: Problem, spaces: SubsetPlan, alpha: FloatArray, noise: float) -> FloatArray:
     """The best ridge of each feature space of one model, shape (k,); inf where the space is better left out."""
     k = spaces.n_members
-    noise = spaces.readout_noise.max(axis=-1, keepdims=True)
 
     def banded(ridges: FloatArray) -> Ensemble:
-        return Ensemble(spaces.plan.banded(ridges), 1.0, noise)
+        return Ensemble(spaces.banded(ridges), 1.0, noise)
 
     def error(logarithms: FloatArray) -> float:
         model = banded(np.exp(logarithms))
         moments, _ = general_moments(problem, model.plan, GeneralGrid.of(problem, model, alpha), outputs=False)
-        return float(moments.pairs[..., 0, 0].sum())
+        return float(moments.pairs.item())
 
-    common = member_optimum(landscape_of(problem, banded(np.ones(k)), alpha))
-    start = np.full(k, np.log(np.clip(common[0], *_RIDGES)))
+    common = member_optimum(landscape_of(problem, banded(np.ones(k)), alpha))[0]
+    start = np.full(k, np.log(np.clip(common, *_RIDGES)))
     bounds = [(start[0] - _APART, start[0] + _APART)] * k
     # With a shorter step differences would be mostly rounding errors.
     best = minimize(error, start, method="L-BFGS-B", bounds=bounds, tol=1e-13, options={"eps": 1e-6}).x

@@ -86,3 +86,8 @@ def test_a_missing_label_in_a_list_is_not_the_class_nan():
 def test_targets_that_cannot_be_used_are_refused(sample, y, options, match):
     with pytest.raises(DataError, match=match):
         read_table((sample[0], y), **options)
+
+
+def test_repeated_names_of_targets_are_refused():
+    with pytest.raises(DataError, match="column names of y must differ"):
+        read_target(pd.DataFrame(np.eye(2), columns=["a", "a"]))

@@ -27,7 +27,10 @@ def read_target(values: TargetLike | None) -> Target:
     >>> read_target(["a", float("nan"), None]).tolist()
     ['a', None, None]
     """
-    table: Any = nw.from_native(values, eager_only=True, allow_series=True, pass_through=True)
+    try:
+        table: Any = nw.from_native(values, eager_only=True, allow_series=True, pass_through=True)
+    except nw.exceptions.DuplicateError as error:
+        raise DataError(f"column names of y must differ: {error}; rename them") from error
     if isinstance(table, nw.Series):
         table = table.alias("y").to_frame()
     if isinstance(table, nw.DataFrame):
