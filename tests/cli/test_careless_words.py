@@ -67,6 +67,18 @@ def test_a_folder_is_no_file(tmp_path):
     assert "cannot be written" in refused("curve", "--out", tmp_path / "x.png")
 
 
+@pytest.mark.parametrize("command", ["forecast", "advise"])
+def test_a_result_does_not_take_the_place_of_the_table_it_is_made_from(command, tmp_path):
+    table = tmp_path / "t.csv"
+    table.write_text("a,y\n" + "".join(f"{row % 7},{row % 5}\n" for row in range(40)))
+    before = table.read_bytes()
+    (tmp_path / "link.csv").symlink_to(table)
+    for out in (table, tmp_path / "link.csv", tmp_path / "." / "t.csv"):
+        assert "--out" in (said := refused(command, table, "--target", "y", "--out", out))
+        assert "would be lost" in said
+    assert table.read_bytes() == before
+
+
 @pytest.mark.skipif(os.geteuid() == 0 if hasattr(os, "geteuid") else True, reason="everything is open to root")
 def test_a_closed_folder_is_told_before_the_work(tmp_path):
     tmp_path.chmod(0o500)

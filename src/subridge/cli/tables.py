@@ -12,7 +12,7 @@ from subridge.cli import options as shared
 from subridge.cli.messages import cleaned, with_flags
 from subridge.cli.options import Options, member_counts, numbers, sizes
 from subridge.cli.show import WIDTH, busy, deliver, print_table, say
-from subridge.model.errors import ParameterError, counted
+from subridge.model.errors import ParameterError, counted, require
 from subridge.results.numbers import plain, unit_of
 
 if TYPE_CHECKING:
@@ -71,6 +71,12 @@ def _read(options: Options) -> tuple["Table", Any, dict[str, Any]]:
 
     Notes on what was done to the table go to the error stream.
     """
+    out = options["out"]
+    require(
+        out is None or not out.exists() or not out.samefile(options["data"]),
+        f"--out {out} is the file of the table, which would be lost; give another name",
+        ParameterError,
+    )
     with busy(f"reading {cleaned(str(options['data']))}"):
         table = sr.datasets.read_table(options["data"], **shared.some_of(options, *_READING))
     held = "" if table.groups is None else f" in {counted(len(set(table.groups.tolist())), 'group')}"
@@ -121,12 +127,16 @@ def forecast(**options: Any) -> None:
     subridge forecast visits.csv --target y --groups subject --n-groups 30:240
     """
     wanted = options["target_error"]
-    if options["groups"] is not None and wanted is not None:
-        raise ParameterError(
-            "target_error is searched for independent rows only; leave out --groups, or --target-error"
-        )
-    if options["n_groups"] is not None and options["groups"] is None:
-        raise ParameterError("n_groups needs --groups, the column with the group of every row; or give --n-samples")
+    require(
+        options["groups"] is None or wanted is None,
+        "target_error is searched for independent rows only; leave out --groups, or --target-error",
+        ParameterError,
+    )
+    require(
+        options["groups"] is not None or options["n_groups"] is None,
+        "n_groups needs --groups, the column with the group of every row; or give --n-samples",
+        ParameterError,
+    )
     from subridge.forecasting.forecast import default_strategies
 
     table, labels, arguments = _read(options)
