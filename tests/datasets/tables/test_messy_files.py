@@ -5,6 +5,7 @@ import time
 from datetime import date, timedelta
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from subridge.datasets import read_table
@@ -33,6 +34,31 @@ def test_semicolons_and_decimal_commas_are_read_when_named_and_asked_for_when_no
         read_table(path, "y", separator=";", task="regression", drop=["b"])
     for options in ({"decimal": ","}, {"separator": ";", "decimal": ","}):
         np.testing.assert_array_equal(read_table(path, "y", **options).X, NUMBERS[:, :2])
+
+
+def test_a_point_is_no_decimal_sign_where_the_comma_is_one(tmp_path):
+    rows = [f"{row};{amount:,};{row % 7}".replace(",", ".") + ",5" for row, amount in enumerate(range(900, 940))]
+    path = written(tmp_path / "data.csv", "a;amount;y\n" + "\n".join([*rows, "40;1.000;2,5"]))
+    with pytest.raises(DataError, match=r"amount \(numbers with a point, '1\.000' in row 41\); decimal='\.' reads"):
+        read_table(path, "y", decimal=",")
+    with pytest.raises(DataError, match="without units and thousands separators"):
+        read_table(path, "amount", decimal=",")
+
+
+def test_the_odd_cell_among_decimal_commas_is_shown(tmp_path):
+    rows = lines(";", ",").splitlines()
+    rows[17] = "?;" + rows[17].split(";", 1)[1]
+    path = written(tmp_path / "data.csv", "\n".join(rows))
+    with pytest.raises(DataError, match=r"a \('\?' in row 17\).*missing_values="):
+        read_table(path, "y", decimal=",")
+
+
+def test_numbers_that_are_text_in_a_frame_are_refused_by_name():
+    frame = pd.DataFrame(NUMBERS, columns=["a", "b", "y"])
+    for kind in (object, "string"):
+        text = frame.assign(b=frame.b.astype(str).astype(kind))
+        with pytest.raises(DataError, match=r"b \(numbers as text such as '-?\d\.\d+'\); convert them to numbers"):
+            read_table(text, "y")
 
 
 def test_other_encodings_and_marks_of_spreadsheets(tmp_path):

@@ -25,8 +25,9 @@ def open_frame(native: IntoDataFrame) -> pd.DataFrame:
         require(repeated.empty, f"column names must differ, these are repeated: {listed(repeated)}; rename them")
     else:
         columns = nw.from_native(native, eager_only=True).iter_columns()
-        as_floats = (column.cast(nw.Float64) if column.dtype.is_numeric() else column for column in columns)
-        frame = pd.DataFrame({column.name: column.to_numpy() for column in as_floats})
+        frame = pd.DataFrame(
+            {each.name: (each.cast(nw.Float64) if each.dtype.is_numeric() else each).to_numpy() for each in columns}
+        )
     # Columns of objects that are all numbers, all booleans or all text get that type.
     objects = frame.loc[:, frame.dtypes == np.dtype(object)]
     return frame if objects.empty else frame.assign(**objects.convert_dtypes())
@@ -37,8 +38,10 @@ def known_name(name: str | int, names: Sequence[str], argument: str) -> str:
     if str(name) in names:
         return str(name)
     close = get_close_matches(str(name), names, n=1)
-    remedy = f"did you mean {close[0]!r}?" if close else f"the columns are {listed(names)}"
-    raise DataError(f"{argument} {str(name)!r} is not a column; {remedy}")
+    raise DataError(
+        f"{argument} {str(name)!r} is not a column; "
+        + (f"did you mean {close[0]!r}?" if close else f"the columns are {listed(names)}")
+    )
 
 
 def frame_of_array(X: Any, names: Iterable[str] | None = None) -> pd.DataFrame:
@@ -60,7 +63,18 @@ def frame_of_array(X: Any, names: Iterable[str] | None = None) -> pd.DataFrame:
     return pd.DataFrame(array, columns=names, copy=False)
 
 
-def read_features(frame: pd.DataFrame, categories: Categories, dates: Dates, notes: list[str]) -> pd.DataFrame:
+def as_numbers(text: "pd.Series[str]", decimal: str) -> "pd.Series[float]":
+    """Text as numbers, NaN where it is none. Where the decimal sign is a comma, a point is none.
+
+    >>> as_numbers(pd.Series(["2", "1,5", "1.500"]), ",").tolist()
+    [2.0, 1.5, nan]
+    """
+    return pd.to_numeric(text.str.translate({44: ".", 46: ","}) if decimal == "," else text, errors="coerce")
+
+
+def read_features(
+    frame: pd.DataFrame, categories: Categories, dates: Dates, decimal: str, notes: list[str]
+) -> pd.DataFrame:
     """Columns as float64, with NaN where a value is missing, and notes on what was encoded.
 
     Columns that hold no numbers are encoded as `categories` and `dates` say, or refused with a remedy. The attributes
@@ -68,11 +82,15 @@ def read_features(frame: pd.DataFrame, categories: Categories, dates: Dates, not
     """
     if (frame.dtypes == np.float64).all():
         return frame
-    odd = [name for name, dtype in frame.dtypes.items() if dtype.kind not in "biuf"]
-    held = frame[odd].dropna(axis=1, how="all")  # columns without any value count as missing
+    # Columns without any value count as missing.
+    held = frame[[name for name, dtype in frame.dtypes.items() if dtype.kind not in "biuf"]].dropna(axis=1, how="all")
     times = [name for name, dtype in held.dtypes.items() if dtype.kind == "M"]
     texts = [name for name in held if name not in times]
-    refused = {name: _what_it_holds(held[name]) for name in held if (dates if name in times else categories) == "error"}
+    refused = {
+        name: _what_it_holds(held[name], decimal)
+        for name in held
+        if (dates if name in times else categories) == "error"
+    }
     remedies = ", ".join(dict.fromkeys(remedy for _, remedy in refused.values()))
     require(
         not refused,
@@ -82,8 +100,10 @@ def read_features(frame: pd.DataFrame, categories: Categories, dates: Dates, not
     )
     encoded = [_one_hot(held[name]) for name in texts]
     if texts:
-        made = counted(sum(len(part.columns) for part in encoded), "column")
-        notes.append(f"made {made} of 0 and 1 from categories: {listed(texts)}")
+        notes.append(
+            f"made {counted(sum(len(part.columns) for part in encoded), 'column')} of 0 and 1 from categories: "
+            f"{listed(texts)}"
+        )
     if times:
         notes.append(f"counted days since the first date of {listed(times)}")
     days = (held[times] - held[times].min()) / pd.Timedelta(days=1)
@@ -94,7 +114,7 @@ def read_features(frame: pd.DataFrame, categories: Categories, dates: Dates, not
     return features
 
 
-def _what_it_holds(column: "pd.Series[str]") -> tuple[str, str]:
+def _what_it_holds(column: "pd.Series[str]", decimal: str) -> tuple[str, str]:
     """What a column without numbers holds, and what can be done about it.
 
     Text that is mostly numbers shows its first odd cell.
@@ -104,13 +124,19 @@ def _what_it_holds(column: "pd.Series[str]") -> tuple[str, str]:
         return "dates", "dates='days' counts days"
     if not isinstance(column.dtype, pd.StringDtype):
         return str(column.dtype), as_categories
-    odd = column[column.notna() & pd.to_numeric(column, errors="coerce").isna()]
+    odd = column[column.notna() & as_numbers(column, decimal).isna()]
+    if odd.empty:
+        return f"numbers as text such as {max(column.dropna(), key=len)!r}", "convert them to numbers"
     where = f"{odd.iloc[0]!r} in row {odd.index[0] + 1}"
-    if pd.to_numeric(odd.str.replace(",", ".", n=1, regex=False), errors="coerce").notna().all():
-        return f"numbers with a decimal comma, {where}", "decimal=',' reads decimal commas"
+    if as_numbers(odd, "," if decimal == "." else ".").notna().all():
+        return (
+            (f"numbers with a decimal comma, {where}", "decimal=',' reads decimal commas")
+            if decimal == "."
+            else (f"numbers with a point, {where}", "decimal='.' reads decimal points (write thousands without a separator)")
+        )
     if len(odd) < column.notna().sum() / 2:
-        more = f" and {len(odd) - 1} more" if len(odd) > 1 else ""
-        return f"{where}{more}", "missing_values=... names what stands for a missing value"
+        where += f" and {len(odd) - 1} more" if len(odd) > 1 else ""
+        return where, "missing_values=... names what stands for a missing value"
     return f"text such as {odd.iloc[0]!r}", as_categories
 
 

@@ -15,7 +15,7 @@ import pandas as pd
 
 from subridge.arrays.machine import available_memory
 from subridge.datasets.images.features import SCHEMA, read_features
-from subridge.datasets.tables.columns import frame_of_array
+from subridge.datasets.tables.columns import as_numbers, frame_of_array
 from subridge.model.checks import refuse_beyond_memory
 from subridge.model.errors import DataError, SubridgeError, counted, listed, require
 from subridge.store.tasks import arrays_of
@@ -120,10 +120,10 @@ def _read_text(
     refuse_beyond_memory(str(path), _PER_BYTE * n_bytes, _FEWER)
     header = pd.read_csv(path, header=None, nrows=1, dtype=str, **options).iloc[0].tolist()
     other = max((";", ",", "\t", "|"), key=header[0].count)
-    named = "tab" if other == "\t" else other
     require(
         len(header) > 1 or other not in header[0],
-        f"{path} has no {separator!r} in its first line, but {other!r}: give its separator, separator={named!r}",
+        f"{path} has no {separator!r} in its first line, but {other!r}: give its separator, "
+        f"separator={other.replace(chr(9), 'tab')!r}",
     )
     for name in asked:
         n = header.count(str(name))
@@ -134,12 +134,13 @@ def _read_text(
     renamed = [name for name in frame.columns[frame.columns != header] if not _names_rows(frame, name)]
     if renamed:
         notes.append(f"named {counted(len(renamed), 'column')} whose name is repeated or empty: {listed(renamed)}")
-    return frame.assign(**{name: _parsed(column) for name, column in frame.select_dtypes("string").items()})
+    texts = frame.select_dtypes("string").items()
+    return frame.assign(**{name: _parsed(column, options["decimal"]) for name, column in texts})
 
 
-def _parsed(text: "pd.Series[str]") -> "pd.Series[Any]":
+def _parsed(text: "pd.Series[str]", decimal: str) -> "pd.Series[Any]":
     """Text as numbers (also integers beyond 64 bits) or dates, if all of it is; otherwise as it is."""
-    numbers = pd.to_numeric(text, errors="coerce").astype("Float64")
+    numbers = as_numbers(text, decimal).astype("Float64")
     if numbers.count() == text.count():
         return numbers
     if _LOOKS_LIKE_A_DATE.match(text.dropna().iloc[0]):

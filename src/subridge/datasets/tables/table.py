@@ -193,7 +193,7 @@ def read_table(
     options = {"sep": separator, "decimal": decimal, "encoding": encoding, "na_values": gaps}
     notes: list[str] = []
     frame, y, labels = _read(source, target, dropped, groups, options, notes)
-    features = read_features(frame, categories, dates, notes)
+    features = read_features(frame, categories, dates, decimal, notes)
     goal = read_target(y)
     require(
         len(goal) == len(features),
