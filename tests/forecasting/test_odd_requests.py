@@ -99,6 +99,13 @@ def test_sizes_are_told_their_range():
         sr.forecast(X, Y, [80, 10**15], {"one": ONE})
 
 
+def test_of_many_sizes_only_wrong_ones_are_told():
+    with pytest.raises(ParameterError, match=r"\(or inf\), got 1, 2\.5$"):
+        sr.forecast(X, Y, [*range(1, 1000), 2.5], {"one": ONE})
+    with pytest.raises(ParameterError, match=r"got none$"):
+        sr.forecast(X, Y, [], {"one": ONE})
+
+
 def test_an_error_that_the_least_size_reaches_may_be_reached_before():
     (answer,) = sr.samples_needed(X, Y, 1e6, {"one": ONE}).answer.values
     assert answer == "10 rows or fewer"

@@ -122,6 +122,7 @@ def test_single_precision_is_off_by_no_more_than_its_stated_error(ridge):
     ("change", "error", "words"),
     [
         ({"n_samples": [20, 10]}, sr.errors.ParameterError, "ascending"),
+        ({"n_samples": range(2000, 0, -1)}, sr.errors.ParameterError, "got 2000, 1999, 1998, 1997, 1996 and 1995 more"),
         ({"n_samples": [0, 10]}, sr.errors.ParameterError, "positive"),
         ({"n_samples": [2.5]}, sr.errors.ParameterError, "n_samples"),
         ({"n_trials": 0}, sr.errors.ParameterError, "n_trials"),

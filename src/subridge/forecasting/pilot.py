@@ -38,6 +38,7 @@ from subridge.model.errors import (
     SubsetError,
     agreeing,
     counted,
+    listed,
     require,
 )
 from subridge.model.subsets import Strategy
@@ -199,7 +200,10 @@ def read_sizes(name: str, n_samples: Any) -> FloatArray:
     sizes: FloatArray = pd.unique(np.ravel(real_array(name, n_samples)))
     whole = (sizes >= 2) & (np.isinf(sizes) | ((sizes == np.floor(sizes)) & (sizes < _MOST)))
     if not sizes.size or not whole.all():
-        raise ParameterError(f"{name} must be integers of at least 2 and below 1e15 (or inf), got {n_samples!r}")
+        raise ParameterError(
+            f"{name} must be integers of at least 2 and below 1e15 (or inf), got "
+            f"{listed(f'{size:g}' for size in sizes[~whole]) or 'none'}"
+        )
     return sizes
 
 

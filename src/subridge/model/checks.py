@@ -116,7 +116,7 @@ def ascending_integers(name: str, value: ArrayLike) -> tuple[int, ...]:
     array = np.atleast_1d(real_array(name, value))
     counts = tuple(positive_integer(name, each, 10**15) for each in array.tolist())
     if not counts or (np.diff(counts) <= 0).any():
-        raise ParameterError(f"{name} must be strictly ascending, got {array.tolist()}; sort it and drop repeats")
+        raise ParameterError(f"{name} must be strictly ascending, got {listed(counts)}; sort it and drop repeats")
     return counts
 
 

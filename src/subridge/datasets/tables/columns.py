@@ -132,7 +132,10 @@ def _what_it_holds(column: "pd.Series[str]", decimal: str) -> tuple[str, str]:
         return (
             (f"numbers with a decimal comma, {where}", "decimal=',' reads decimal commas")
             if decimal == "."
-            else (f"numbers with a point, {where}", "decimal='.' reads decimal points (write thousands without a separator)")
+            else (
+                f"numbers with a point, {where}",
+                "decimal='.' reads decimal points (write thousands without a separator)",
+            )
         )
     if len(odd) < column.notna().sum() / 2:
         where += f" and {len(odd) - 1} more" if len(odd) > 1 else ""
