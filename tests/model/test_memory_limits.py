@@ -20,6 +20,7 @@ def long(rows=3 * 10**6):
 @pytest.mark.parametrize(
     "call",
     [
+        lambda: sr.risk(sr.EquicorrelatedProblem(), sr.Ensemble(np.full(2000, 5e-4), ridge=0.1), np.ones(10**5)),
         lambda: sr.phase_diagram(np.linspace(0.1, 1, 10**6), readout_nsr=np.linspace(0, 1, 10**6)),
         lambda: sr.covariance.power_law(10**7, 1.0, seed=0),
         lambda: sr.RidgeEnsembleRegressor(1).partial_fit(WIDE, np.arange(30.0)),
