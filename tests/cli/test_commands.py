@@ -104,6 +104,16 @@ def test_phase_prints_the_exact_best_size():
     assert json.loads(call(*words).stdout)["variables"]["optimal_n_members"]["values"] == 5
 
 
+def test_of_a_long_table_some_rows_are_printed_and_it_says_so():
+    words = ["phase", "--sample-ratios", "0:3:9", "--readout-nsr", "0:2:9", "--label-nsr", "0:2:9"]
+    printed = CliRunner().invoke(main, words).stdout.splitlines()
+    assert len(printed) < 50
+    assert "40 rows, evenly spread; --json or --out has all" in printed
+    short = CliRunner().invoke(main, ["phase", "--sample-ratios", "0.1:3:30", "--readout-nsr", "1"]).stdout
+    assert short.count("0.9") >= 1
+    assert "--json" not in short
+
+
 def test_a_picture_of_phases_needs_two_axes(tmp_path):
     assert "needs one noise" in call("phase", "--readout-nsr", 1, "--out", tmp_path / "p.png", code=2).stderr
 

@@ -3,7 +3,7 @@
 import shlex
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 import click
 
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 WIDTH = 80  # of a printed table
 _NAME = 26  # characters of a name before it wraps
+_ROWS = 40  # printed at most
 
 
 def deliver(
@@ -52,11 +53,14 @@ def deliver(
 
 
 def show_report(dataset: "xr.Dataset") -> None:
-    """Print the table and the sentences of the page of a result."""
+    """Print the table and the sentences of the page of a result; of a long table some rows."""
+    from subridge.explorer.parts import thinned
     from subridge.explorer.reports import report_of
 
     report = report_of(dataset)
-    print_table(report.title, list(report.table), report.rows)
+    rows = [report.rows[place] for place in thinned(len(report.rows), _ROWS)]
+    caption = f"{len(rows)} rows, evenly spread; --json or --out has all"
+    print_table(report.title, list(report.table), rows, caption=caption if len(rows) < len(report.rows) else None)
     say(*report.sentences)
 
 
@@ -88,8 +92,9 @@ def print_table(
         table = Table(box=SIMPLE_HEAD, pad_edge=False)
         for i in kept:
             words = names and i == 0
-            justify: Literal["left", "right"] = "left" if words else "right"
-            table.add_column(columns[i], justify=justify, no_wrap=not words, max_width=_NAME if words else None)
+            table.add_column(
+                columns[i], justify="left" if words else "right", no_wrap=not words, max_width=_NAME if words else None
+            )
         for row in cells:
             table.add_row(*(row[i] for i in kept))
         return table
@@ -100,10 +105,8 @@ def print_table(
         left_out.append(columns[place].replace("\n", " "))
     say(title)
     console.print(drawn(), width=min(console.width, WIDTH) if console.is_terminal else WIDTH)
-    if caption:
-        say(caption)
-    if left_out:
-        say(f"{counted(len(left_out), 'column')} more with --json or --out: {listed(reversed(left_out))}")
+    more = f"{counted(len(left_out), 'column')} more with --json or --out: {listed(reversed(left_out))}"
+    say(*filter(None, [caption, more if left_out else None]))
     return [columns[i] for i in kept]
 
 
