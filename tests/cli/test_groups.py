@@ -68,7 +68,8 @@ def test_classes_by_groups_have_their_wrong_votes(visits):
 
 @pytest.mark.parametrize(
     ("words", "message"),
-    [(("--groups", "subjct"), "did you mean 'subject'"), (("--groups", "y"), "target y is named twice"),
+    [(("--groups", "subjct"), "did you mean 'subject'"),
+     (("--groups", "y"), "target y is named twice; name it once in --target, and not in --drop or --groups"),
      (("--groups", "gaps"), "but 'gaps' lacks 1 of 118"), (("--groups", "same"), "--groups has one group only"),
      (("--n-groups", "30"), "--n-groups needs --groups"),
      (("--groups", "subject", "--n-groups", "30", "--n-samples", "60"), "give one of them"),

@@ -93,6 +93,20 @@ def test_mistakes_are_one_clear_line(options, words):
     assert "Traceback" not in result.output
 
 
+def test_a_store_is_not_the_file_of_the_result(tmp_path):
+    result = run("--store", str(tmp_path / "run.nc"), "--out", str(tmp_path / "run.nc"))
+    assert result.exit_code == 2
+    assert "give the result a file of its own" in result.output
+    assert not (tmp_path / "run.nc").exists()
+
+
+def test_a_scheduler_that_does_not_answer_is_told_in_flags():
+    pytest.importorskip("distributed")
+    said = run("--scheduler", "tcp://127.0.0.1:1").output
+    assert "or leave --scheduler out. On" in said
+    assert "nothing is kept; with --store finished tasks would be" in said
+
+
 def test_a_range_of_sizes_is_spelled_start_stop_count():
     result = run("--n-samples", "5:20:4")
     assert rows_of(result) == ["5", "10", "15", "20"]

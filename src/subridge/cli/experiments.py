@@ -9,6 +9,7 @@ import subridge as sr
 from subridge.cli import options as shared
 from subridge.cli.options import numbers, redrawn, sizes
 from subridge.cli.show import deliver, show_report
+from subridge.model.errors import ParameterError, require
 
 _N_FEATURES, _N_MEMBERS, _N_TRIALS, _RIDGE = 400, 10, 40, 1e-3
 _N_SAMPLES = (10, 20, 28, 34, 37, 43, 48, 56, 70, 100, 140, 190, 250, 320, 400)
@@ -78,7 +79,7 @@ def simulate(**options: Any) -> None:
     subridge simulate --n-members 10 --n-samples 20:400:20 --out curves.png
     subridge simulate --n-features 2000 --n-trials 100 --store run.zarr --out curves.nc
     """
-    _check_store(options["store"], options["resume"])
+    _check_store(options["store"], options["resume"], options["out"])
     curves = sr.simulate(
         shared.problem_of(options),
         shared.ensemble_of(options, shared.strategy_of(options, options["n_features"])),
@@ -90,15 +91,20 @@ def simulate(**options: Any) -> None:
     deliver(curves, options, draw=sr.figures.plot_simulated, show=show_report)
 
 
-def _check_store(store: Path | None, resume: bool) -> None:
-    """A run continues an existing store only with --resume."""
+def _check_store(store: Path | None, resume: bool, out: Path | None) -> None:
+    """A run continues an existing store only with --resume, and its result has a file of its own."""
     from subridge.store.tasks import is_store
 
-    if store is None and resume:
-        raise click.UsageError("--resume needs --store: the directory to go on with")
-    if store is not None and is_store(store) != resume:
-        raise click.UsageError(
-            f"{store} does not exist, so there is nothing to resume; leave out --resume"
-            if resume
-            else f"{store} exists; add --resume to go on with it, or give another --store"
-        )
+    require(store is not None or not resume, "--resume needs --store: the directory to go on with", ParameterError)
+    require(
+        store is None or out is None or store.expanduser().absolute() != out.absolute(),
+        f"--store and --out are both {out}; give the result a file of its own",
+        ParameterError,
+    )
+    require(
+        store is None or is_store(store) == resume,
+        f"{store} does not exist, so there is nothing to resume; leave out --resume"
+        if resume
+        else f"{store} exists; add --resume to go on with it, or give another --store",
+        ParameterError,
+    )

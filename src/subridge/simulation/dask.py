@@ -38,7 +38,7 @@ def on_cluster(where: "Client | str | None") -> Iterator[tuple[Executor, Callabl
                 client = stack.enter_context(Client(where, timeout=_PATIENCE))
             except (OSError, TimeoutError, ValueError, TypeError) as error:
                 raise ClusterError(
-                    f"no Dask scheduler answers at {where!r}; check address and port, or run without scheduler=. On "
+                    f"no Dask scheduler answers at {where!r}; check address and port, or leave scheduler= out. On "
                     "this machine `dask scheduler --host 127.0.0.1` starts one that only this machine reaches; one for "
                     "other machines runs any program it is sent, so give it certificates (`--tls-ca-file`, "
                     "`--tls-cert`, `--tls-key`) and an address tls://host:8786, and name the same certificates in "

@@ -224,7 +224,7 @@ def conduct(engine: Engine, experiment: Any, run: Run, *, progress: bool) -> xr.
     usual = -(-n_trials // _TASKS) if experiment.device == "cpu" else _TRIALS_ON_A_CARD
     block = min(run.block or usual, n_trials)
     store = None
-    kept = "nothing is kept; with Run(store=), or --store, finished tasks would be"
+    kept = "nothing is kept; with Run(store=) finished tasks would be"
     if run.store is not None:
         # The fingerprint does not depend on the number of trials, so that a store may have fewer or more of them.
         store = TaskStore(

@@ -22,7 +22,7 @@ FRAME = pd.DataFrame(X0, columns=list("abc")).assign(y=Y0)
         (pd.DataFrame({"age": X0[:, 0], "target": Y0}), {"target": "targe"}, r"did you mean 'target'\?"),
         (pd.DataFrame({"price": X0[:, 0], "y": Y0}), {"target": "nothing"}, "the columns are price, y"),
         (FRAME, {"target": "y", "drop": ["aa"]}, "drop 'aa' is not a column; did you mean 'a'"),
-        (FRAME, {"target": "y", "drop": "y"}, "target y is named twice; name it once in target, and not in drop"),
+        (FRAME, {"target": "y", "drop": "y"}, "target y is named twice; name it once in target=, and not in drop="),
         (FRAME, {"target": []}, "target is missing: name the column to predict"),
         (FRAME, {"target": ["y", "y"]}, "target y is named twice"),
         (FRAME.assign(s=["low", "high"] * (N // 2)), {"target": ["y", "s"]}, "these are labels: s"),

@@ -263,7 +263,7 @@ def _read(
         others.append(known_name(groups, frame.columns, "groups"))
         labels = frame[others[-1]]
     twice = listed(name for i, name in enumerate(targets) if name in (*others, *targets[:i]))
-    require(not twice, f"target {twice} is named twice; name it once in target, and not in drop or groups")
+    require(not twice, f"target {twice} is named twice; name it once in target=, and not in drop= or groups=")
     unused = [*targets, *others]
     return frame.drop(columns=unused) if unused else frame, y, labels
 
