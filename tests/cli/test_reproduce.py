@@ -1,4 +1,5 @@
 import json
+import os
 
 import pytest
 from click.shell_completion import ShellComplete
@@ -43,6 +44,24 @@ def test_a_failed_figure_is_reported_with_exit_code_one(tmp_path):
     assert "fig3b.nc cannot be read" in result.stderr
     assert (tmp_path / "fig3a.nc").exists()
     assert "failed:" in (tmp_path / "report.html").read_text()
+
+
+def test_a_folder_that_cannot_be_made_is_refused_before_the_work(tmp_path):
+    (tmp_path / "taken").write_text("mine")
+    for out in ("taken", "taken.html", "taken/figures"):
+        said = call("fig1a", "--quick", "--out", tmp_path / out, code=2).stderr
+        assert "Invalid value for '--out'" in said
+        assert "give a folder" in said
+    assert [path.name for path in tmp_path.iterdir()] == ["taken"]
+
+
+@pytest.mark.skipif(os.geteuid() == 0 if hasattr(os, "geteuid") else True, reason="everything is open to root")
+def test_a_closed_folder_is_told_before_the_work(tmp_path):
+    tmp_path.chmod(0o500)
+    try:
+        assert "is read-only; give a folder" in call("fig1a", "--quick", "--out", tmp_path / "new", code=2).stderr
+    finally:
+        tmp_path.chmod(0o700)
 
 
 def test_a_device_that_is_not_there_is_an_error(tmp_path):

@@ -32,10 +32,13 @@ def _complete(_context: click.Context, _argument: click.Parameter, incomplete: s
 
 
 def _checked_place(_context: click.Context, _option: click.Parameter, out: Path) -> Path:
-    if out.suffix.lower() == ".html":
-        return shared.writable(out)
-    if out.exists() and not out.is_dir():
-        raise click.BadParameter(f"{out} is a file; give a folder for the figures, or a page that ends in .html")
+    folder = shared.writable(out).with_suffix("") if out.suffix.lower() == ".html" else out.expanduser()
+    nearest = next(place for place in (folder, *folder.absolute().parents) if os.path.exists(place))
+    if not (nearest.is_dir() and os.access(nearest, os.W_OK)):
+        raise click.BadParameter(
+            f"{nearest} is {'read-only' if nearest.is_dir() else 'a file'}; give a folder for the figures, or a page "
+            "that ends in .html, whose folder has the same name"
+        )
     return out.expanduser()
 
 
