@@ -136,6 +136,16 @@ def test_columns_without_room_are_not_explained(table):
     assert "wrong: misclassified by majority vote." in text
 
 
+def test_dashes_of_advice_are_explained(table):
+    words = ("advise", table, "--target", "kind", "--drop", "y", "--n-members", 2)
+    printed = call(*words).stdout
+    rows = [line.split() for line in printed.splitlines() if "%" in line and "(" in line]
+    assert any(row[-1] == "-" for row in rows)
+    said = " ".join(printed.split())
+    assert "A dash: a loss beyond 1,000 %, or not forecast." in said
+    assert "A dash" not in call(*words, "--no-weighted", "--fraction-spreads", 0).stdout
+
+
 def test_both_doors_try_the_same_ensembles(table):
     words = ("forecast", table, "--target", "y", "--drop", "kind", "--n-samples", "80,160", "--json")
     found = json.loads(call(*words).stdout)

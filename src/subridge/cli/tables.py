@@ -234,6 +234,7 @@ def _show_ranking(ranking: "xr.Dataset") -> None:
         "scaled, free: the weights of members are fitted."
         + (" now: with the rows at hand." if "now" in shown else "")
         + "".join(f" {heading}: {each.long_name}." for heading, each in others.items() if heading in shown)
+        + (" A dash: a loss beyond 1,000 %, or not forecast." if any("-" in row for row in rows[:_ROWS]) else "")
         + (f" {counted(more, 'further candidate')} with --json or --out." if more > 0 else ""),
     )
     code = code_of(ranking)

@@ -165,7 +165,7 @@ def _advice(ranking: xr.Dataset) -> Report:
         table["now"] = [plain(now) for now in ranking.pilot_prediction_error.values / unit]
     for heading, metric in further_metrics(ranking).items():
         shown = "{:.1%}".format if metric.units == "share" else plain
-        table[heading] = ["" if np.isnan(value) else shown(value) for value in metric.values]
+        table[heading] = ["-" if np.isnan(value) else shown(value) for value in metric.values]
     if not ranking.in_reach.all():
         table["reach"] = ["yes" if inside else "no" for inside in ranking.in_reach.values]
     picture = panel(
