@@ -185,8 +185,8 @@ def refuse_large(name: str, square: float) -> None:
     """
     if not square < _LARGEST:
         raise DataError(
-            f"{name} holds numbers of about {square**0.5:.0e}, whose squares leave the range of floats; divide {name} "
-            "by a constant"
+            f"{name} holds numbers of {f'about {square**0.5:.0e}' if square < np.inf else 'more than 1e+154'}, whose "
+            f"squares leave the range of floats; divide {name} by a constant"
         )
 
 
