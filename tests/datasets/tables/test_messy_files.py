@@ -138,6 +138,19 @@ def test_dates_are_read_in_the_usual_forms_and_may_have_gaps(tmp_path, form):
     np.testing.assert_array_equal(table.X[:, 2], np.delete(np.arange(N), 5))
 
 
+@pytest.mark.parametrize("sign", ["/", "-"])
+def test_dates_that_may_begin_with_the_day_or_the_month_are_not_guessed(tmp_path, sign):
+    months = [date(2020 + i // 12, i % 12 + 1, 1) for i in range(N)]
+    path = written(tmp_path / "first.csv", with_column("when", [day.strftime(f"%m{sign}%d{sign}%Y") for day in months]))
+    for dates in ("error", "days"):
+        with pytest.raises(DataError, match=r"when \(dates .* two readings, '01.01.2020' in row 1\); write dates as"):
+            read_table(path, "y", dates=dates)
+    ends = [day - timedelta(days=1) for day in months]
+    path = written(tmp_path / "last.csv", with_column("when", [day.strftime(f"%m{sign}%d{sign}%Y") for day in ends]))
+    table = read_table(path, "y", dates="days")
+    np.testing.assert_array_equal(table.X[:, 2], [(day - ends[0]).days for day in ends])
+
+
 def test_numbers_in_odd_spellings_are_named_or_read(tmp_path):
     path = written(tmp_path / "data.csv", with_column("who", ["1_000", *range(N - 1)]))
     with pytest.raises(DataError, match=r"who \('1_000' in row 1\)"):

@@ -1,5 +1,6 @@
 """Data frames of any library as pandas frames, and their columns as numbers."""
 
+import re
 from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
 from typing import Any, Literal, TypeAlias
@@ -14,6 +15,7 @@ from subridge.model.errors import DataError, counted, listed, require
 Categories: TypeAlias = Literal["error", "one-hot"]
 Dates: TypeAlias = Literal["error", "days"]
 
+LOOKS_LIKE_A_DATE = re.compile(r"\s*\d{1,4}([-/.])\d{1,2}\1\d{1,4}")
 _MOST_CATEGORIES = 100  # of one column; more are names or numbers, not categories
 
 
@@ -138,8 +140,12 @@ def _what_it_holds(column: "pd.Series[str]", decimal: str) -> tuple[str, str]:
             )
         )
     if len(odd) < column.notna().sum() / 2:
-        where += f" and {len(odd) - 1} more" if len(odd) > 1 else ""
-        return where, "missing_values=... names what stands for a missing value"
+        return (
+            f"{where} and {len(odd) - 1} more" if len(odd) > 1 else where,
+            "missing_values=... names what stands for a missing value",
+        )
+    if LOOKS_LIKE_A_DATE.match(odd.iloc[0]):
+        return f"dates in an unknown form, or in one with two readings, {where}", "write dates as 2024-12-31"
     return f"text such as {odd.iloc[0]!r}", as_categories
 
 

@@ -1,10 +1,8 @@
 """Tables on disk: text, parquet, NumPy archives, zarr groups and feature stores."""
 
 import gzip
-import re
 import warnings
 from collections.abc import Sequence
-from contextlib import suppress
 from pathlib import Path
 from typing import Any, TypeAlias
 from zipfile import ZipFile
@@ -15,7 +13,7 @@ import pandas as pd
 
 from subridge.arrays.machine import available_memory
 from subridge.datasets.images.features import SCHEMA, read_features
-from subridge.datasets.tables.columns import as_numbers, frame_of_array
+from subridge.datasets.tables.columns import LOOKS_LIKE_A_DATE, as_numbers, frame_of_array
 from subridge.model.checks import refuse_beyond_memory
 from subridge.model.errors import DataError, SubridgeError, counted, listed, require
 from subridge.store.tasks import arrays_of
@@ -38,8 +36,8 @@ _FEWER = "keep only the rows and columns that you need"
 _MISSING_TEXT = ("", "NA", "N/A", "n/a", "#N/A", "NaN", "nan", "-nan", "NULL", "null", "<NA>")
 # Columns that hold the index of a pandas frame: written as text, and as parquet by another library.
 _ROW_NAMES = ("Unnamed: 0", "__index_level_0__")
-_LOOKS_LIKE_A_DATE = re.compile(r"\s*\d{1,4}([-/.])\d{1,2}\1\d{1,4}")
-_DATE_FORMATS = ("ISO8601", "%Y/%m/%d", "%d/%m/%Y", "%d.%m.%Y", "%d-%m-%Y")
+# Dates that two of these forms read in two ways stay text.
+_DATE_FORMATS = ("ISO8601", "%Y/%m/%d", "%d/%m/%Y", "%m/%d/%Y", "%d.%m.%Y", "%d-%m-%Y", "%m-%d-%Y")
 
 
 def read_file(
@@ -143,10 +141,15 @@ def _parsed(text: "pd.Series[str]", decimal: str) -> "pd.Series[Any]":
     numbers = as_numbers(text, decimal).astype("Float64")
     if numbers.count() == text.count():
         return numbers
-    if _LOOKS_LIKE_A_DATE.match(text.dropna().iloc[0]):
-        for form in _DATE_FORMATS:
-            with suppress(ValueError):
-                return pd.to_datetime(text, format=form, utc=True).dt.tz_localize(None)
+    if LOOKS_LIKE_A_DATE.match(text.dropna().iloc[0]):
+        found = [
+            dates
+            for form in _DATE_FORMATS
+            if pd.to_datetime(text.dropna()[:1], format=form, utc=True, errors="coerce").count()  # most fail here
+            and (dates := pd.to_datetime(text, format=form, utc=True, errors="coerce")).count() == text.count()
+        ]
+        if found and all(dates.equals(found[0]) for dates in found):
+            return found[0].dt.tz_localize(None)
     return text
 
 
