@@ -3,6 +3,7 @@
 import gzip
 import time
 from datetime import date, timedelta
+from decimal import Decimal
 
 import numpy as np
 import pandas as pd
@@ -136,6 +137,21 @@ def test_dates_are_read_in_the_usual_forms_and_may_have_gaps(tmp_path, form):
     path = written(tmp_path / "data.csv", with_column("when", [*days[:5], "", *days[6:]]))
     table = read_table(path, "y", dates="days", missing="drop")
     np.testing.assert_array_equal(table.X[:, 2], np.delete(np.arange(N), 5))
+
+
+def test_days_and_decimals_of_databases_are_dates_and_numbers(tmp_path):
+    pytest.importorskip("pyarrow")
+    days = [date(2024, 1, 20) + timedelta(days=i) for i in range(N)]
+    frame = pd.DataFrame(NUMBERS, columns=["a", "b", "y"]).assign(
+        when=[days[0], None, *days[2:]], price=[None, *(Decimal(i) / 8 for i in range(1, N))]
+    )
+    frame.to_parquet(tmp_path / "data.parquet")
+    for source in (frame, tmp_path / "data.parquet"):
+        with pytest.raises(DataError, match=r"when \(dates\); dates='days' counts days"):
+            read_table(source, "y")
+        table = read_table(source, "y", dates="days", missing="drop")
+        assert table.feature_names == ("a", "b", "price", "when")
+        np.testing.assert_array_equal(table.X[:, 2:], np.stack([np.arange(2, N) / 8, np.arange(2, N)], axis=1))
 
 
 @pytest.mark.parametrize("sign", ["/", "-"])

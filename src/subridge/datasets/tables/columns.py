@@ -9,6 +9,7 @@ import narwhals as nw
 import numpy as np
 import pandas as pd
 from narwhals.typing import IntoDataFrame
+from pandas.api.types import infer_dtype
 
 from subridge.model.errors import DataError, counted, listed, require
 
@@ -16,6 +17,8 @@ Categories: TypeAlias = Literal["error", "one-hot"]
 Dates: TypeAlias = Literal["error", "days"]
 
 LOOKS_LIKE_A_DATE = re.compile(r"\s*\d{1,4}([-/.])\d{1,2}\1\d{1,4}")
+# How columns of objects are read that pandas has no type for; databases and parquet give such ones.
+_FROM_OBJECTS = {"date": pd.to_datetime, "decimal": lambda column: column.astype(np.float64)}
 _MOST_CATEGORIES = 100  # of one column; more are names or numbers, not categories
 
 
@@ -26,13 +29,18 @@ def open_frame(native: IntoDataFrame) -> pd.DataFrame:
         repeated = frame.columns[frame.columns.duplicated()].unique()
         require(repeated.empty, f"column names must differ, these are repeated: {listed(repeated)}; rename them")
     else:
-        columns = nw.from_native(native, eager_only=True).iter_columns()
         frame = pd.DataFrame(
-            {each.name: (each.cast(nw.Float64) if each.dtype.is_numeric() else each).to_numpy() for each in columns}
+            {
+                each.name: (each.cast(nw.Float64) if each.dtype.is_numeric() else each).to_numpy()
+                for each in nw.from_native(native, eager_only=True).iter_columns()
+            }
         )
-    # Columns of objects that are all numbers, all booleans or all text get that type.
-    objects = frame.loc[:, frame.dtypes == np.dtype(object)]
-    return frame if objects.empty else frame.assign(**objects.convert_dtypes())
+    # Columns of objects that are all numbers, all booleans, all dates or all text get that type.
+    typed = {
+        name: _FROM_OBJECTS.get(infer_dtype(each), pd.Series.convert_dtypes)(each)
+        for name, each in frame.loc[:, frame.dtypes == np.dtype(object)].items()
+    }
+    return frame.assign(**typed) if typed else frame
 
 
 def known_name(name: str | int, names: Sequence[str], argument: str) -> str:
