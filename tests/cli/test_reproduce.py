@@ -2,11 +2,13 @@ import json
 import os
 
 import pytest
+import xarray as xr
 from click.shell_completion import ShellComplete
 from click.testing import CliRunner
 
 import subridge as sr
 from subridge.cli import main
+from subridge.cli.reproduce import _show_agreement
 
 
 def call(*words, code=0):
@@ -62,6 +64,15 @@ def test_a_closed_folder_is_told_before_the_work(tmp_path):
         assert "is read-only; give a folder" in call("fig1a", "--quick", "--out", tmp_path / "new", code=2).stderr
     finally:
         tmp_path.chmod(0o700)
+
+
+def test_verdicts_fit_the_screen_beside_long_names(capsys):
+    row = {"name": "Fig. S10, any long name of curves", "judged": 10**6, "outside": 10**5, "largest_deviation": 1234.5}
+    rows = [row | {"verdict": verdict} for verdict in ("agree", "disagree", "undecided")]
+    _show_agreement([xr.Dataset(attrs={"agreement": json.dumps(rows)})])
+    shown = capsys.readouterr().out
+    assert all(row["verdict"] in shown.split() for row in rows)
+    assert max(map(len, shown.splitlines())) <= 80
 
 
 def test_a_device_that_is_not_there_is_an_error(tmp_path):

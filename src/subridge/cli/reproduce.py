@@ -151,5 +151,5 @@ def _show_agreement(datasets: "Sequence[xr.Dataset]") -> None:
     ]
     if rows:
         print_table(
-            "theory and experiment", ["", "judged", "outside", "largest |Δ|/allowance", "verdict"], rows, names=True
+            "theory and experiment", ["", "judged", "outside", "largest\n|Δ|/allowance", "verdict"], rows, names=True
         )
