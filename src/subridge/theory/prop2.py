@@ -11,7 +11,6 @@ rows has the sample ratio f_r α, and γ_rs has the factor f_rs/(f_r f_s). All a
 last two axes.
 """
 
-import math
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -19,7 +18,7 @@ import numpy as np
 from subridge.arrays.types import FloatArray
 from subridge.model.aggregation import MemberMoments, Outputs, of_pairs, outer, quotient
 from subridge.model.checks import refuse_beyond_memory
-from subridge.model.errors import RidgeError, counted
+from subridge.model.errors import RidgeError
 from subridge.theory import rounding
 from subridge.theory.grid import EquicorrelatedGrid, output_products, readout
 from subridge.theory.saddle_point import EPS, OrderParameters, TwoArrays, quiet
@@ -148,11 +147,7 @@ def equicorrelated_moments(grid: EquicorrelatedGrid, *, outputs: bool) -> tuple[
     the outputs are computed as well. At finite M the teacher's part along 1 has a form that holds for every T = s c M.
     """
     shape = grid.alpha.shape
-    refuse_beyond_memory(
-        f"the risk of {counted(grid.nu.shape[-1], 'member')} at {counted(math.prod(shape), 'point')}",
-        100.0 * math.prod(shape) * grid.nu.shape[-1] ** 2,
-        "take fewer of both",
-    )
+    refuse_beyond_memory("the risk of so many members and points", 100 * grid.nu.size, "take fewer of both")
     grid = grid.lean()
     found, kappa_bar = bulk_of_members(grid)
     fit, lack, lack_size = shares_along(grid, kappa_bar)

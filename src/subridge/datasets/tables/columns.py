@@ -138,20 +138,15 @@ def _what_it_holds(column: "pd.Series[str]", decimal: str) -> tuple[str, str]:
     if odd.empty:
         return f"numbers as text such as {max(column.dropna(), key=len)!r}", "convert them to numbers"
     where = f"{odd.iloc[0]!r} in row {odd.index[0] + 1}"
-    if as_numbers(odd, "," if decimal == "." else ".").notna().all():
+    other, sign = (",", "decimal comma") if decimal == "." else (".", "decimal point")
+    if as_numbers(odd, other).notna().all():
         return (
-            (f"numbers with a decimal comma, {where}", "decimal=',' reads decimal commas")
-            if decimal == "."
-            else (
-                f"numbers with a point, {where}",
-                "decimal='.' reads decimal points (write thousands without a separator)",
-            )
+            f"numbers with a {sign}, {where}",
+            f"decimal={other!r} reads {sign}s; thousands are written without a sign",
         )
     if len(odd) < column.notna().sum() / 2:
-        return (
-            f"{where} and {len(odd) - 1} more" if len(odd) > 1 else where,
-            "missing_values=... names what stands for a missing value",
-        )
+        more = f" and {len(odd) - 1} more" if len(odd) > 1 else ""
+        return f"{where}{more}", "missing_values=... names what stands for a missing value"
     if LOOKS_LIKE_A_DATE.match(odd.iloc[0]):
         return f"dates in an unknown form, or in one with two readings, {where}", "write dates as 2024-12-31"
     return f"text such as {odd.iloc[0]!r}", as_categories
