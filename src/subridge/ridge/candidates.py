@@ -249,9 +249,12 @@ def choose_ensemble(
 def _members(
     rows: TrainingRows, offer: Offer, path: FloatArray, noise: Array | None, known: dict[bytes, MemberPath]
 ) -> Sequence[MemberPath]:
-    """The members of an offer along a path; those `known` from the last offer are used again if there is no noise."""
+    """The members of an offer along a path; those `known` from the last offer are used again.
+
+    Members with noise, or with a ridge for each of them, are not.
+    """
     plan, sets = offer.plan, offer.row_sets
-    if noise is not None:
+    if noise is not None or path[0].size > 1:
         return member_paths(rows, plan, path, noise, sets)
     keys = [
         np.asarray(A).tobytes() + (b"" if sets is None else sets[r].tobytes()) for r, A in enumerate(plan.measurements)
