@@ -508,7 +508,7 @@ def factorise(
         if rows.fit_intercept:  # its direction gets the largest eigenvalue, comes out last, and mixes with no other
             u = rows.intercept_direction
             side = side + 2 * float(abs(side).sum(axis=0).max()) * u[:, None] * u
-    elif gram is None:
+    elif gram is None or A.ndim == 2:
         side = design.gram()
     else:
         side = select_rows(select_rows(gram, A).T, A)
