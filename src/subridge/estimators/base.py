@@ -317,7 +317,7 @@ class RidgeEstimator(BaseEstimator):
 
     def _forget(self) -> None:
         """Forget an earlier fit, so that a failed fit cannot predict; a stream still needs the classes."""
-        private = ("_members", "_moments", "_left_out", "_by_target")
+        private = ("_members", "_moments", "_left_out", "_by_target", "_has_one_target")
         for name in [name for name in vars(self) if name in private or (name[-1] == "_" and name != "classes_")]:
             delattr(self, name)
 
@@ -609,11 +609,11 @@ class RidgeEnsembleBase(RidgeEstimator):
             moments_of(features[part], y[:, part], None if w is None else w[part])
             for part in pieces_of(features.shape[0], sum(each.n_samples for each in before))
         ]
-        if not before:
-            self._stream_seed = self._seeds()[0]
-        self._moments: tuple[RowMoments, ...] = thinned([*before, *new])
+        self._stream_seed: int = self._stream_seed if before else self._seeds()[0]
+        moments = thinned([*before, *new])
         with warnings.catch_warnings(action="ignore", category=RidgePathWarning):
-            self._fit_moments(moment_rows(self._moments, self.fit_intercept), aggregations, self._stream_seed, False)
+            self._fit_moments(moment_rows(moments, self.fit_intercept), aggregations, self._stream_seed, False)
+        self._moments: tuple[RowMoments, ...] = moments  # a batch that was refused does not count
 
     def _fit_moments(
         self, rows: TrainingRows, aggregations: Sequence[Aggregation], seed: int, all_rows: bool = True

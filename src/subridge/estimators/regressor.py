@@ -400,7 +400,7 @@ class RidgeEnsembleRegressor(MultiOutputMixin, RegressorMixin, RidgeEnsembleBase
             If the data cannot be used as given, or a parameter needs all rows at once.
         """
         features, labels = training_input(self, X, y, reset=not hasattr(self, "_moments"), numeric=True)
-        self._has_one_target = labels.ndim == 1
+        vars(self).setdefault("_has_one_target", labels.ndim == 1)  # as in the first batch
         weights = row_weights(sample_weight, len(labels))
         self._absorb(features, labels.reshape((len(labels), -1)).T, weights, self._aggregations())
         return self
