@@ -299,6 +299,38 @@ def test_batches_that_cannot_be_used_are_named_and_leave_nothing(data, make, wor
     assert not hasattr(model, "coef_")
 
 
+def test_batches_of_frames_must_have_the_same_columns_in_the_same_order(data):
+    pd = pytest.importorskip("pandas")
+    X, y, _ = data
+    frame = pd.DataFrame(X, columns=[f"c{i}" for i in range(M)])
+    model = sr.RidgeEnsembleRegressor(1, ridge=0.3).fit(iter([(frame[:500], y[:500]), (frame[500:], y[500:])]))
+    np.testing.assert_allclose(model.coef_, sr.RidgeEnsembleRegressor(1, ridge=0.3).fit(X, y).coef_, rtol=1e-5)
+    for later in (frame.iloc[:, ::-1], X):
+        with pytest.raises(sr.errors.DataError, match=r"batch 1 has the columns .* the same columns"):
+            model.fit(iter([(frame, y), (later, y)]))
+
+
+@pytest.mark.parametrize("change", [lambda y: y[1:], lambda y: np.append(y, y)])
+def test_labels_of_a_lazy_frame_that_are_too_few_or_too_many_are_named(data, change):
+    X, y, w = data
+    lazy = pytest.importorskip("polars").DataFrame(X).lazy()
+    with pytest.raises(sr.errors.DataError, match="differ in their numbers of rows"):
+        sr.RidgeEnsembleRegressor(1, ridge=0.3).fit(lazy, change(y), w)
+
+
+def test_dask_labels_may_have_blocks_of_targets_and_a_table_of_one_axis_is_named(data):
+    da = pytest.importorskip("dask.array")
+    X, y, _ = data
+    Y = np.column_stack([y, -y, 2 * y])
+    table = da.from_array(X, chunks=(100, 5))
+    model = sr.RidgeEnsembleRegressor(1, ridge=0.3).fit(table, da.from_array(Y, chunks=(170, 2)))
+    np.testing.assert_allclose(
+        model.coef_, sr.RidgeEnsembleRegressor(1, ridge=0.3).fit(X, Y).coef_, rtol=1e-4, atol=1e-6
+    )
+    with pytest.raises(sr.errors.DataError, match=r"got \(900,\); a column is X"):
+        model.fit(table[:, 0], da.from_array(y, chunks=170))
+
+
 def test_damaged_files_are_named(data, tmp_path):
     X, y, _ = data
     table = zarr_of(tmp_path, X)

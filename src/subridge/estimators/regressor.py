@@ -368,8 +368,11 @@ class RidgeEnsembleRegressor(MultiOutputMixin, RegressorMixin, RidgeEnsembleBase
         if groups is not None:
             raise ParameterError("groups= needs the rows, but X is read as moments of batches; fit to rows in memory")
         moments = moments_for(self, X, y, sample_weight, 1 + self.fit_intercept)
-        rows = moment_rows(moments.batches, self.fit_intercept, moments.standardise)
-        self._fit_moments(rows, self._aggregations(), self._seeds()[0])
+        self._fit_moments(
+            moment_rows(moments.batches, self.fit_intercept, moments.standardise),
+            self._aggregations(),
+            self._seeds()[0],
+        )
         return self
 
     @available_if(_is_weighted_sum)  # type: ignore[untyped-decorator]
