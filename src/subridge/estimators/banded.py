@@ -395,8 +395,9 @@ class BandedRidge(MultiOutputMixin, RegressorMixin, RidgeEstimator):
         dual = self._dual
         coef = namespace_of(dual).zeros((dual.shape[0], self.n_features_in_), dtype=dual.dtype, device=device_of(dual))
         for gain, columns in zip(self._gains.T, self.spaces_.values(), strict=True):
-            weights = self._rows.design(columns).onto_features(dual)
-            coef[:, index_on(coef, columns)] = weights * like(gain, dual)[:, None]
+            coef[:, index_on(coef, columns)] = (
+                self._rows.design(columns).onto_features(dual) * like(gain, dual)[:, None]
+            )
         return coef.reshape((*np.shape(self.ridge_), -1))
 
     def _parts(self, X: MatrixLike) -> Iterator[Array]:

@@ -109,12 +109,16 @@ def moments_of(X: Array | SparseMatrix, targets: Array, sample_weight: Array | N
     refuse_beyond_memory(f"the products of {M:,} features", _PER_PRODUCT * M**2, "take fewer, or use fit")
     with np.errstate(over="ignore", invalid="ignore"):
         rows = training_rows(X, targets, sample_weight)
-        design = Design(rows.features, rows.feature_means, rows.root_weights)
+        design = Design(rows.features, rows.centres, rows.root_weights)
         g, means = rows.centred_targets
         refuse_out_of_range(rows)
         found = rows.feature_means, means, design.gram(), design.onto_features(g), (g * g).sum(axis=1)
-    squared_weight = float((rows.weights**2).sum())
-    return RowMoments(rows.n_samples, rows.total_weight, squared_weight, *map(to_numpy, found))  # type: ignore[arg-type]
+    return RowMoments(
+        rows.n_samples,
+        rows.total_weight,
+        float((rows.weights**2).sum()),
+        *map(to_numpy, found),  # type: ignore[arg-type]
+    )
 
 
 def merged(parts: Iterable[RowMoments]) -> RowMoments:
@@ -232,8 +236,7 @@ class MomentBatches:
             with warnings.catch_warnings(action="ignore", category=UserWarning):  # means have no feature names
                 coef = np.atleast_2d(model.coef_)
                 output = np.ravel(model.predict(each.feature_means[None, :]))
-            errors = each.squares(np.ones(len(coef)), coef, each.feature_means, output)
-            found.append(errors.sum() / each.total_weight)
+            found.append(each.squares(np.ones(len(coef)), coef, each.feature_means, output).sum() / each.total_weight)
         return np.array(found)
 
 
