@@ -56,6 +56,7 @@ from subridge.ridge.choose import SURE_OF_SCALE, paired, scored, squares_of, tra
 from subridge.ridge.columns import ColumnRows, DiskColumns, column_rows
 from subridge.ridge.judge import Candidate, Offer, judge, tuned
 from subridge.ridge.moments import MomentBatches, RowMoments, moment_rows, moments_of, pieces_of, thinned
+from subridge.ridge.rounding import EPS
 from subridge.ridge.row_subsets import draw_rows, part_of_rows
 from subridge.ridge.rows import LeftOutSets, TrainingRows, left_out_groups, left_out_windows, training_rows
 
@@ -199,6 +200,10 @@ def row_weights(
         raise DataError(
             f"sample_weight runs from {least:g} to {most:g}, where sums leave the range of floats; positive weights "
             f"must lie between {1 / _LARGEST_WEIGHT:g} and {_LARGEST_WEIGHT:g}"
+        )
+    if 0 < np.partition(weights, -1)[:-1].sum() < EPS * most:
+        raise DataError(
+            f"sample_weight of row {weights.argmax()} is so large that the others vanish in rounding; lower it"
         )
     return weights
 

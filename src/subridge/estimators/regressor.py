@@ -32,7 +32,7 @@ from subridge.model.checks import truth
 from subridge.model.ensemble import Ensemble
 from subridge.model.errors import ParameterError, SubridgeWarning
 from subridge.ridge.candidates import affordable
-from subridge.ridge.choose import default_ridges, given_ridges
+from subridge.ridge.choose import default_ridges, given_ridges, scored
 from subridge.ridge.columns import DiskColumns
 from subridge.ridge.moments import MomentBatches, moment_rows
 from subridge.ridge.targets import fit_targets
@@ -324,6 +324,7 @@ class RidgeEnsembleRegressor(MultiOutputMixin, RegressorMixin, RidgeEnsembleBase
         A = plan.measurements[0]
         k = plan.n_members
         aggregation = aggregations[0 if k == 1 else -1]
+        scored(aggregation, self.scoring, rows)  # refuses what is no score
         fixed = self._given_ridges(families)
         if fixed is not None:
             ridges = fixed.reshape(1, -1)
@@ -404,8 +405,9 @@ class RidgeEnsembleRegressor(MultiOutputMixin, RegressorMixin, RidgeEnsembleBase
         """
         features, labels = training_input(self, X, y, reset=not hasattr(self, "_moments"), numeric=True)
         vars(self).setdefault("_has_one_target", labels.ndim == 1)  # as in the first batch
-        weights = row_weights(sample_weight, len(labels))
-        self._absorb(features, labels.reshape((len(labels), -1)).T, weights, self._aggregations())
+        self._absorb(
+            features, labels.reshape((len(labels), -1)).T, row_weights(sample_weight, len(labels)), self._aggregations()
+        )
         return self
 
     def predict(self, X: MatrixLike) -> Array:
