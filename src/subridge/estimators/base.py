@@ -409,9 +409,10 @@ class RidgeEnsembleBase(RidgeEstimator):
         number = number_of_rows(self.max_samples, n, self.fit_intercept)
         if number == n:
             return
-        if rows.left_out is not None:
+        if rows.left_out is not None or rows.given is None:
             raise ParameterError(
-                "max_samples leaves out single rows, and cannot be used with groups or a gap; use max_samples=1.0"
+                "max_samples needs rows in memory that are left out singly, and cannot be used with groups or a gap; "
+                "use max_samples=1.0"
             )
         for family in families:
             family[:] = [

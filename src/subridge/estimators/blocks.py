@@ -346,8 +346,8 @@ def predicted(model: Any, X: Any, tail: tuple[int, ...]) -> Array:
 def disk_columns(X: Any) -> DiskColumns:
     """All rows of a wide table on disk."""
     refuse_unwritten("X", X)
-    if not X.shape[0]:
-        raise DataError("X has no rows")
+    if not X.shape[0] or X.dtype.kind not in "fiub":
+        raise DataError(f"X has no rows of real numbers: its shape is {X.shape}, its type {X.dtype}")
     return DiskColumns(X, np.arange(X.shape[0]), partial(LateBar, "columns", X.shape[1], True))
 
 
