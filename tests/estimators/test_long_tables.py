@@ -5,6 +5,7 @@ import sys
 
 import numpy as np
 import pytest
+from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.impute import SimpleImputer
 
@@ -95,13 +96,14 @@ def test_a_long_table_is_chosen_for_as_its_rows_are(data):
         np.testing.assert_allclose(getattr(long, name), getattr(short, name), rtol=0.03, atol=1e-3, err_msg=name)
 
 
-def test_standardised_moments_give_the_fit_of_standardised_rows(data):
+@pytest.mark.parametrize("intercept", [True, False])
+def test_standardised_moments_give_the_fit_of_standardised_rows(data, intercept):
     X, y, _ = data
     wide = X * np.geomspace(1e-3, 1e3, M).astype(np.float32)
-    model = sr.RidgeEnsembleRegressor(2, ridge=0.3, aggregation="mean", random_state=0)
-    found = model.fit(sr.gather_moments(batches(wide, y), standardise=True))
+    model = sr.RidgeEnsembleRegressor(2, ridge=0.3, aggregation="mean", fit_intercept=intercept, random_state=0)
+    found = clone(model).fit(sr.gather_moments(batches(wide, y), standardise=True))
     spread = wide.astype(float).std(axis=0)
-    wanted = sr.RidgeEnsembleRegressor(2, ridge=0.3, aggregation="mean", random_state=0).fit(wide / spread, y)
+    wanted = model.fit(wide / spread, y)
     np.testing.assert_allclose(found.coef_ * spread, wanted.coef_, rtol=1e-9, atol=1e-12)
     np.testing.assert_allclose(found.predict(wide), wanted.predict(wide / spread), rtol=1e-6)
 
@@ -288,6 +290,7 @@ def changing(change):
         (lambda X, y: iter([(X, y * np.nan)]), "y contains NaN"),
         (lambda X, y: iter([(X.astype(float) * 1e160, y)]), "leave the range"),
         (lambda X, y: iter([(X, y, 0 * y)]), "positive weight"),
+        (lambda X, y: iter([(X, y, 0 * y + 1e200)]), "between 1e-100 and 1e"),
         (lambda X, y: iter([(X[:1], y[:1])]), "at least 2"),
     ],
 )

@@ -22,7 +22,7 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted, colu
 
 from subridge.arrays.namespace import is_lazy, is_sparse, is_tensor, is_wide, like, namespace_of, select_rows, to_numpy
 from subridge.arrays.types import Array, ArrayLike, BoolArray, FloatArray, MatrixLike
-from subridge.estimators.blocks import disk_columns, refuse_unwritten, written_map
+from subridge.estimators.blocks import LARGEST_WEIGHT, disk_columns, refuse_unwritten, written_map
 from subridge.estimators.members import Features, FittedMembers, LeftOutEnsemble
 from subridge.model.aggregation import AGGREGATIONS, Aggregation, Mean, Summed
 from subridge.model.checks import (
@@ -84,7 +84,6 @@ else:
 _WORSE = 1.1  # times the error of one ridge, above which a requested ensemble gets a warning
 _FILLED = "fill the gaps, for example with sklearn.impute.SimpleImputer, or drop those rows"
 _LEFT_OUT = f'missing="drop-members" predicts with the members that see no gap; or {_FILLED}'
-_LARGEST_WEIGHT = 1e100  # of a row; the least is its inverse, so that sums of squares stay in the range of floats
 
 # Labels of classes: numbers, text or truth values.
 Labels: TypeAlias = npt.NDArray[Any]
@@ -196,10 +195,10 @@ def row_weights(
         raise DataError("sample_weight is zero for every row; at least one must be positive")
     least = float(weights[weights > 0].min())
     most = float(weights.max())
-    if least < 1 / _LARGEST_WEIGHT or most > _LARGEST_WEIGHT:
+    if least < 1 / LARGEST_WEIGHT or most > LARGEST_WEIGHT:
         raise DataError(
             f"sample_weight runs from {least:g} to {most:g}, where sums leave the range of floats; positive weights "
-            f"must lie between {1 / _LARGEST_WEIGHT:g} and {_LARGEST_WEIGHT:g}"
+            f"must lie between {1 / LARGEST_WEIGHT:g} and {LARGEST_WEIGHT:g}"
         )
     if 0 < np.partition(weights, -1)[:-1].sum() < EPS * most:
         raise DataError(

@@ -37,6 +37,7 @@ from subridge.store.tasks import TaskStore, place_of
 _BLOCK = 2**25  # bytes of a block that is read at once, as float64, and of a slab that is centred at once
 _FAN_IN = 8  # moments that one task merges: a power of two, so that all trees are the same
 _LEAST_BATCHES = 8  # enough for a standard error
+LARGEST_WEIGHT = 1e100  # of a row; the least is its inverse, so that sums of squares stay in the range of floats
 _MATRICES = 16  # Gram matrices that a fit holds beside those of the batches; measured 13 at M = 512
 _PROCESS = 3 * 2**27  # bytes of an interpreter with NumPy, SciPy and Dask; up to 0.35 GiB were measured
 _NAMES = [each.name for each in fields(RowMoments)]
@@ -261,8 +262,12 @@ def _numbers(X: Any, y: Any, weights: Any, width: int, dtype: Any) -> tuple[Arra
     if not np.isfinite(targets).all():
         raise DataError(f"y contains NaN or infinity in {(~np.isfinite(targets)).sum()} places; drop those rows")
     weights = np.ones(len(X)) if weights is None else np.asarray(_plain(weights), dtype=np.float64).reshape(-1)
-    if weights.shape != (len(X),) or not np.isfinite(weights).all() or (weights < 0).any():
-        raise DataError("sample_weight must hold one finite number of at least 0 for each row of every block")
+    in_range = (weights == 0) | (weights >= 1 / LARGEST_WEIGHT) & (weights <= LARGEST_WEIGHT)
+    if weights.shape != (len(X),) or not in_range.all():
+        raise DataError(
+            f"sample_weight must hold one finite number of at least 0 for each row of every block, and positive ones "
+            f"must lie between {1 / LARGEST_WEIGHT:g} and {LARGEST_WEIGHT:g}"
+        )
     kept = weights > 0
     return (X, targets, weights) if kept.all() else (X[kept], targets[:, kept], weights[kept])
 

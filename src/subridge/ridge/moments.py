@@ -268,8 +268,10 @@ class MomentRows(TrainingRows):
         """The members of a plan along a path of ridges, shape (L,) or (L, k)."""
         if (self.scales != 1).any() and not plan.selects_features:
             raise DataError("standardised moments cannot be used with projections; standardise X itself")
-        penalties = ridges.reshape(len(ridges), -1) * plan.subset_sizes
-        return [MomentPath(self, plan, r, own) for r, own in enumerate(penalties.T)]
+        return [
+            MomentPath(self, plan, r, own)
+            for r, own in enumerate((ridges.reshape(len(ridges), -1) * plan.subset_sizes).T)
+        ]
 
     @property
     def effective_samples(self) -> float:
@@ -325,11 +327,11 @@ def moment_rows(batches: Sequence[RowMoments], fit_intercept: bool, standardise:
     # Without intercept, moments about zero are used.
     used = whole._shifted(whole.feature_means, whole.target_means, whole.total_weight * (not fit_intercept))
     means = whole.feature_means * fit_intercept
-    squares = np.diagonal(used.gram)
-    rounding = (whole.n_samples * EPS * abs(means)) ** 2 * whole.total_weight
-    sizes = np.sqrt(np.where(squares > rounding, squares, 0.0))
-    scales = np.where(standardise & (sizes > 0), sizes / whole.total_weight**0.5, 1.0)
-    root, targets = _root(used, sizes)
+    squares = np.diagonal(whole.gram)
+    rounding = (whole.n_samples * EPS * abs(whole.feature_means)) ** 2 * whole.total_weight
+    deviations = np.sqrt(np.where(squares > rounding, squares, 0.0))
+    scales = np.where(standardise & (deviations > 0), deviations / whole.total_weight**0.5, 1.0)
+    root, targets = _root(used, deviations if fit_intercept else np.sqrt(np.diagonal(used.gram)))
     weights = np.full(len(root), whole.total_weight / len(root))
     return MomentRows(
         np.ascontiguousarray((root / scales).T),
