@@ -499,7 +499,7 @@ class BandedRidge(MultiOutputMixin, RegressorMixin, RidgeEstimator):
         -------
         ndarray, shape (n_spaces,) or (n_targets, n_spaces)
             The shares of a target sum to its R² at the chosen shares and ridge, up to the change of the intercept by
-            left-out rows.
+            left-out rows. Without an intercept, R² is then relative to squares about zero.
 
         Raises
         ------
