@@ -110,7 +110,7 @@ def test_a_row_that_has_all_the_weight_is_refused_by_name(clean, model):
     weights[7] = 1e20
     with pytest.raises(sr.errors.DataError, match="sample_weight of row 7"):
         model.fit(X, y > 0, sample_weight=weights)
-    weights[7] = 1e15
+    weights[7] = 1e12
     assert np.isfinite(model.fit(X, y > 0, sample_weight=weights).loo_error_)
 
 

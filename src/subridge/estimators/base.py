@@ -56,7 +56,6 @@ from subridge.ridge.choose import SURE_OF_SCALE, paired, scored, squares_of, tra
 from subridge.ridge.columns import ColumnRows, DiskColumns, column_rows
 from subridge.ridge.judge import Candidate, Offer, judge, tuned
 from subridge.ridge.moments import MomentBatches, RowMoments, moment_rows, moments_of, pieces_of, thinned
-from subridge.ridge.rounding import EPS
 from subridge.ridge.row_subsets import draw_rows, part_of_rows
 from subridge.ridge.rows import LeftOutSets, TrainingRows, left_out_groups, left_out_windows, training_rows
 
@@ -83,6 +82,7 @@ else:
 
 _WORSE = 1.1  # times the error of one ridge, above which a requested ensemble gets a warning
 _FILLED = "fill the gaps, for example with sklearn.impute.SimpleImputer, or drop those rows"
+_LEAST_REST = 1e-12  # weight of the other rows over that of the heaviest; below it their mean loses its digits
 _LEFT_OUT = f'missing="drop-members" predicts with the members that see no gap; or {_FILLED}'
 
 # Labels of classes: numbers, text or truth values.
@@ -200,7 +200,7 @@ def row_weights(
             f"sample_weight runs from {least:g} to {most:g}, where sums leave the range of floats; positive weights "
             f"must lie between {1 / LARGEST_WEIGHT:g} and {LARGEST_WEIGHT:g}"
         )
-    if 0 < np.partition(weights, -1)[:-1].sum() < EPS * most:
+    if 0 < np.partition(weights, -1)[:-1].sum() < _LEAST_REST * most:
         raise DataError(
             f"sample_weight of row {weights.argmax()} is so large that the others vanish in rounding; lower it"
         )

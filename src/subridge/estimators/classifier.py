@@ -100,7 +100,8 @@ class RidgeEnsembleClassifier(ClassifierMixin, RidgeEnsembleBase):
     classes_ : ndarray, shape (n_classes,)
         In ascending order.
     coef_ : array, shape (n_classes, n_features), or (1, n_features) for two classes
-        The mean of the members' scores as one linear map (for two classes: the second score minus the first).
+        The members' scores as one linear map: their sum with `weights_`, by default their mean (for two classes: the
+        second score minus the first).
     intercept_ : array, shape (n_classes,) or (1,)
         The intercept of that map.
     estimators_coef_ : list of array, each of shape (n_classes, N_r)

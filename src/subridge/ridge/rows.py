@@ -99,8 +99,14 @@ class LeftOutSets:
         return np.array(kept)
 
     def touching(self, unit: int) -> BoolArray:
-        """Whether each set has a row in common with one of them, shape (S,)."""
-        return np.concatenate([np.isin(batch.rows, self.rows_of_sets[unit]).any(axis=1) for batch in self.batches])
+        """Whether each set has a row in common with one of them, or leaves no row beside it, shape (S,)."""
+        own = self.rows_of_sets[unit]
+        return np.concatenate(
+            [
+                np.isin(batch.rows, own).any(axis=1) | (batch.rows.shape[1] + len(own) >= len(self.order))
+                for batch in self.batches
+            ]
+        )
 
     @cached_property
     def owners(self) -> IntArray:
@@ -273,8 +279,7 @@ class TrainingRows:
         if self.left_out is None:
             return values
         order = np.argsort(self.owners, kind="stable")
-        starts = np.flatnonzero(np.diff(self.owners[order], prepend=-1))
-        return np.add.reduceat(values[..., order], starts, axis=-1)
+        return np.add.reduceat(values[..., order], np.flatnonzero(np.diff(self.owners[order], prepend=-1)), axis=-1)
 
     @cached_property
     def root_weights(self) -> Array:
