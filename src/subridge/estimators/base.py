@@ -6,7 +6,7 @@ Arrays, tables and sparse matrices follow scikit-learn's rules, tensors those of
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import cache
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
@@ -442,7 +442,7 @@ class RidgeEnsembleBase(RidgeEstimator):
                 f"subsets must be one of auto, {', '.join(STRATEGIES)}, a SubsetPlan, a strategy, a mapping from names "
                 f"to columns, lists of columns or a callable, got {self.subsets!r}"
             )
-        if len(drawn) and all(isinstance(each, Sequence) and each and isinstance(each[0], str) for each in drawn):
+        if len(drawn) and all(isinstance(each, Iterable) and isinstance(next(iter(each), None), str) for each in drawn):
             drawn = [read_columns(f"member {r}", each, n_features, names) for r, each in enumerate(drawn)]
         return SubsetPlan.from_indices(drawn, n_features)
 
