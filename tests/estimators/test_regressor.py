@@ -233,7 +233,7 @@ def test_readout_noise_is_seeded_and_hurts_training(data):
     ("parameters", "message"),
     [
         ({"aggregation": "mode"}, "aggregation must be one of mean, scaled, simplex, free, median"),
-        ({"aggregation": "majority"}, "aggregation must be one of mean, scaled, simplex, free, median"),
+        ({"aggregation": "majority"}, "aggregation must be one of mean, scaled, simplex, free, median, auto"),
         ({"ridge_scope": "all"}, "ridge_scope must be"),
         ({"ridge": "best"}, "ridge must be a number"),
         ({"ridge": "auto-member"}, "see ridge_scope"),

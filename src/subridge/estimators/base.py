@@ -155,9 +155,8 @@ def checked_features(estimator: Any, X: MatrixLike, reset: bool, allow_nan: bool
             if "X contains NaN" not in str(error):
                 raise
             # scikit-learn's message recommends other estimators
-            raise DataError(
-                f"X contains NaN; {_FILLED if labels or not hasattr(estimator, 'missing') else _LEFT_OUT}"
-            ) from error
+            may_drop = not labels and hasattr(estimator, "missing") and not getattr(estimator, "per_target", False)
+            raise DataError(f"X contains NaN; {_LEFT_OUT if may_drop else _FILLED}") from error
         features = found[0] if labels else found
         refuse_large_entries("X", features.data if is_sparse(features) else features)
         return found
@@ -267,7 +266,10 @@ def aggregation_of(name: str, value: str | Aggregation, *, decides_classes: bool
     known = {each.name: each for each in AGGREGATIONS.values() if each.decides_classes == decides_classes}
     found = known.get(value) if isinstance(value, str) else value
     if not isinstance(found, Aggregation) or found.decides_classes != decides_classes:
-        raise ParameterError(f"{name} must be one of {', '.join(known)}, or such an Aggregation, got {value!r}")
+        raise ParameterError(
+            f"{name} must be one of {', '.join(known)}, {'equal' if name == 'score_weights' else 'auto'}, or such an "
+            f"Aggregation, got {value!r}"
+        )
     return found
 
 
@@ -308,8 +310,9 @@ def errors_by_scale(
     together = None if groups is None else left_out_groups(groups, len(X))
     rows = training_rows(X, targets, None, True, together)
     plain = one_ridge(rows, ridges, Mean())
-    unit = StandardScaler(with_mean=False).fit_transform(X)
-    scaled = one_ridge(training_rows(unit, targets, None, True, together), ridges, Mean())
+    scaled = one_ridge(
+        training_rows(StandardScaler(with_mean=False).fit_transform(X), targets, None, True, together), ridges, Mean()
+    )
     return plain.error, scaled.error, paired(scaled.squares[None], plain.squares[None], rows)[1].item()
 
 
