@@ -115,6 +115,11 @@ def training_input(
     kind = y.dtype.kind if isinstance(y, np.ndarray) else None
     if np.ma.is_masked(y) or kind == "V" or (numeric and kind not in (None, "c")):
         refuse_odd_values("y", y)
+    if not numeric and kind in (None, "O") and not is_tensor(y):
+        from pandas import isna  # takes a while, and classes are mostly arrays of numbers or text
+
+        if (missing := np.count_nonzero(isna(np.asarray(y, dtype=object)))) > 0:
+            raise DataError(f"y contains NaN or None in {missing} places; drop those rows, or name a class for them")
     if is_tensor(X):
         features: Features = checked_features(estimator, X, reset)
         labels: Labels = like(y, features) if numeric else to_numpy(y)
@@ -507,8 +512,9 @@ class RidgeEnsembleBase(RidgeEstimator):
             """ξ_r of training, shape (k, C, n)."""
             if not eta.any():
                 return None
-            sizes = np.broadcast_to(eta, (k,))[:, None, None]
-            return like(sizes * rng.standard_normal((k, *rows.targets.shape)), rows.targets)
+            return like(
+                np.broadcast_to(eta, (k,))[:, None, None] * rng.standard_normal((k, *rows.targets.shape)), rows.targets
+            )
 
         fixed = self._given_ridges(families)
         choice = choose_ensemble(
@@ -678,8 +684,9 @@ class RidgeEnsembleBase(RidgeEstimator):
                     f"X on disk has {X.shape[1]} features; blocks of columns need {self.n_features_in_}, and a "
                     "weighted sum of members; other aggregations need X in memory"
                 )
-            parts = (self._map[0][:, part] @ values.T for part, values in columns.blocks())
-            return sum(parts, start=self._map[1][:, None])
+            return sum(
+                (self._map[0][:, part] @ values.T for part, values in columns.blocks()), start=self._map[1][:, None]
+            )
         features, is_incomplete = self._new_rows(X)
         aggregation = self.ensemble_.aggregation
         if is_incomplete:

@@ -55,8 +55,9 @@ def offers(
         plan = strategy.draw(len(some), stream(seed, *key))
         if not len(others):
             return plan
-        subsets = [np.append(some[np.asarray(plan.measurements[r])], others[r::k]) for r in range(k)]
-        return SubsetPlan.from_indices(subsets, len(varying))
+        return SubsetPlan.from_indices(
+            [np.append(some[np.asarray(plan.measurements[r])], others[r::k]) for r in range(k)], len(varying)
+        )
 
     for spread in {f"{abs(each):g}": each for each in fraction_spreads}.values():  # one for each name
         kind, word = ("dirichlet", f"heterogeneous ({spread:g})") if spread else ("equal", "equal")
