@@ -85,8 +85,7 @@ class RowMoments:
 
     def squares(self, a: FloatArray, b: FloatArray, x: FloatArray, y: FloatArray) -> FloatArray:
         """``Σ w (a (y_i - y) - b (x_i - x))²`` of every target, shape (C,), for a and y (C,), b (C, M) and x (M,)."""
-        crossed = 2 * a * (self.cross * b).sum(axis=1)
-        inside = a**2 * self.target_squares - crossed + ((b @ self.gram) * b).sum(axis=1)
+        inside = a**2 * self.target_squares - 2 * a * (self.cross * b).sum(axis=1) + ((b @ self.gram) * b).sum(axis=1)
         shift = a * (self.target_means - y) - b @ (self.feature_means - x)
         return np.asarray(np.maximum(inside, 0.0) + self.total_weight * shift**2)
 
@@ -231,8 +230,7 @@ class MomentBatches:
             raise DataError("leaving out the only batch leaves nothing to fit; gather at least two rows")
         found = []
         for number, each in enumerate(self.batches):
-            others = replace(self, batches=self.batches[:number] + self.batches[number + 1 :])
-            model = deepcopy(estimator).fit(others)
+            model = deepcopy(estimator).fit(replace(self, batches=self.batches[:number] + self.batches[number + 1 :]))
             with warnings.catch_warnings(action="ignore", category=UserWarning):  # means have no feature names
                 coef = np.atleast_2d(model.coef_)
                 output = np.ravel(model.predict(each.feature_means[None, :]))
@@ -467,14 +465,16 @@ class MomentSearch(BandedSearch):
         M = len(self.rows.scales)
         F = np.asarray(self.rows.features) * self._stretches(alive / alive.sum())[:, None]
         inverse = np.linalg.inv(F @ F.T + np.eye(M))
-        b = F @ self.rows.centred_targets[0].T
+        g = self.rows.centred_targets[0]
+        b = F @ g.T
         inside = alive.sum() * np.array([np.isin(np.arange(M), each) for each in self._columns])[alive]
         dual = inverse @ b
         lost = inside @ (np.diag(inverse) - (inverse**2).sum(axis=0))  # tr(G K_s G)
         within = inside @ (np.eye(M) - inverse) ** 2 @ inside.T
         traces = np.block([[within, lost[:, None]], [lost, np.array(self.rows.room - M + (inverse**2).sum())]])
-        rest = self.variation - (dual * (b + dual)).sum(axis=0)
-        variances = np.maximum(self.variation / self.rows.n_samples, 1e-300)
+        power = (g * g).sum(axis=1)  # about zero without an intercept
+        rest = power - (dual * (b + dual)).sum(axis=0)
+        variances = np.maximum(power / self.rows.n_samples, 1e-300)
         return traces, (np.vstack([inside @ dual**2, rest]) / variances).T
 
     def _least(self, errors: FloatArray) -> tuple[FloatArray, IntArray]:
