@@ -172,6 +172,17 @@ def test_what_cannot_be_fitted_is_named_and_leaves_nothing(data, options, fit, k
         model.predict(X)
 
 
+@pytest.mark.parametrize("by_batches", [False, True])
+def test_a_constant_target_without_an_intercept_is_no_trouble(data, by_batches):
+    X, Y, _ = data
+    Y = np.column_stack([Y[:, 0], np.full(N, 2.0)])
+    moments = sr.gather_moments(batches(X, Y))
+    groups = np.arange(len(moments.batches)) if by_batches else None
+    model = sr.BandedRidge(SPACES, n_draws=4, fit_intercept=False, random_state=0).fit(moments, groups=groups)
+    assert np.isfinite(model.loo_error_).all()
+    np.testing.assert_allclose(model.predict(X)[:, 1], 2.0, atol=1.0)
+
+
 def test_left_out_rows_are_not_split_by_space_without_rows(data):
     X, Y, _ = data
     with pytest.raises(sr.errors.DataError, match="fit to rows"):

@@ -100,6 +100,12 @@ def test_numbers_of_members_and_kinds_are_checked(diabetes):
         sr.RidgeEnsembleRegressor(ridge=[1.0, 2.0]).fit(*diabetes)
 
 
+def test_projections_stand_beside_one_ridge_whose_gram_matrix_is_known(diabetes):
+    X, y = diabetes
+    model = sr.RidgeEnsembleRegressor(subsets="projection", ridge=0.1, random_state=0).fit(X[:60], y[:60])
+    assert {"one ridge", "2 projection"} <= {each.name for each in model.choice_.trials}
+
+
 def test_groups_and_gaps_judge_every_candidate(diabetes):
     X, y = diabetes
     groups = np.arange(60) // 5

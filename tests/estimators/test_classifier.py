@@ -1,6 +1,7 @@
 """RidgeEnsembleClassifier: votes, ties, probabilities, class weights."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy import sparse
 from sklearn.datasets import load_digits
@@ -123,6 +124,22 @@ def test_a_row_of_weight_zero_does_not_exist_even_for_probabilities(digits):
     model = sr.RidgeEnsembleClassifier(4, random_state=0, voting="majority")
     weighted = model.fit(X, y, sample_weight=np.r_[np.ones(250), np.zeros(50)]).predict_proba(X_new)
     np.testing.assert_allclose(weighted, model.fit(X[:250], y[:250]).predict_proba(X_new), atol=1e-9)
+
+
+@pytest.mark.parametrize(
+    "labels",
+    [
+        lambda y: np.where(y > 0, y.astype(str), None),
+        lambda y: pd.Series(np.where(y > 0, y.astype(str), None)),
+        lambda y: pd.Series(np.where(y > 0, y.astype(str), None), dtype="string"),
+        lambda y: np.where(y > 0, y.astype(str), None).tolist(),
+        lambda y: pd.Series(y).where(y > 0).astype("Int64"),
+    ],
+)
+def test_classes_that_are_missing_are_told(digits, labels):
+    X, y, *_ = digits
+    with pytest.raises(sr.errors.DataError, match=f"y contains NaN or None in {np.sum(y == 0)} places"):
+        sr.RidgeEnsembleClassifier(1).fit(X, labels(y))
 
 
 def test_sparse_input_gives_the_same_votes(digits):

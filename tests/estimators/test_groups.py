@@ -87,6 +87,14 @@ def test_rows_without_weight_belong_to_no_group(subjects):
     np.testing.assert_allclose(weighted, model.fit(X[kept], y[kept], groups=groups[kept]).loo_predictions_)
 
 
+@pytest.mark.parametrize("n", [4, 6, 20])
+@pytest.mark.parametrize("options", [{"n_estimators": 1}, {"n_estimators": 2, "aggregation": "mean"}])
+def test_two_windows_that_hold_all_rows_judge_nothing(n, options):
+    X = np.random.default_rng(0).standard_normal((n, 5))
+    model = sr.RidgeEnsembleRegressor(gap=n // 4, random_state=0, **options).fit(X, X[:, 0] + 1e-3 * X[:, 1] ** 2)
+    assert np.isfinite(model.loo_predictions_).all()
+
+
 def test_sparse_rows_are_left_out_by_groups_too(subjects):
     import scipy.sparse
 

@@ -5,6 +5,7 @@ import sys
 
 import numpy as np
 import pytest
+from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.impute import SimpleImputer
 
@@ -95,13 +96,14 @@ def test_a_long_table_is_chosen_for_as_its_rows_are(data):
         np.testing.assert_allclose(getattr(long, name), getattr(short, name), rtol=0.03, atol=1e-3, err_msg=name)
 
 
-def test_standardised_moments_give_the_fit_of_standardised_rows(data):
+@pytest.mark.parametrize("intercept", [True, False])
+def test_standardised_moments_give_the_fit_of_standardised_rows(data, intercept):
     X, y, _ = data
     wide = X * np.geomspace(1e-3, 1e3, M).astype(np.float32)
-    model = sr.RidgeEnsembleRegressor(2, ridge=0.3, aggregation="mean", random_state=0)
-    found = model.fit(sr.gather_moments(batches(wide, y), standardise=True))
+    model = sr.RidgeEnsembleRegressor(2, ridge=0.3, aggregation="mean", fit_intercept=intercept, random_state=0)
+    found = clone(model).fit(sr.gather_moments(batches(wide, y), standardise=True))
     spread = wide.astype(float).std(axis=0)
-    wanted = sr.RidgeEnsembleRegressor(2, ridge=0.3, aggregation="mean", random_state=0).fit(wide / spread, y)
+    wanted = model.fit(wide / spread, y)
     np.testing.assert_allclose(found.coef_ * spread, wanted.coef_, rtol=1e-9, atol=1e-12)
     np.testing.assert_allclose(found.predict(wide), wanted.predict(wide / spread), rtol=1e-6)
 
@@ -288,6 +290,7 @@ def changing(change):
         (lambda X, y: iter([(X, y * np.nan)]), "y contains NaN"),
         (lambda X, y: iter([(X.astype(float) * 1e160, y)]), "leave the range"),
         (lambda X, y: iter([(X, y, 0 * y)]), "positive weight"),
+        (lambda X, y: iter([(X, y, 0 * y + 1e200)]), "between 1e-100 and 1e"),
         (lambda X, y: iter([(X[:1], y[:1])]), "at least 2"),
     ],
 )
@@ -297,6 +300,38 @@ def test_batches_that_cannot_be_used_are_named_and_leave_nothing(data, make, wor
     with pytest.raises(sr.errors.DataError, match=words):
         model.fit(make(X, y))
     assert not hasattr(model, "coef_")
+
+
+def test_batches_of_frames_must_have_the_same_columns_in_the_same_order(data):
+    pd = pytest.importorskip("pandas")
+    X, y, _ = data
+    frame = pd.DataFrame(X, columns=[f"c{i}" for i in range(M)])
+    model = sr.RidgeEnsembleRegressor(1, ridge=0.3).fit(iter([(frame[:500], y[:500]), (frame[500:], y[500:])]))
+    np.testing.assert_allclose(model.coef_, sr.RidgeEnsembleRegressor(1, ridge=0.3).fit(X, y).coef_, rtol=1e-5)
+    for later in (frame.iloc[:, ::-1], X):
+        with pytest.raises(sr.errors.DataError, match=r"batch 1 has the columns .* the same columns"):
+            model.fit(iter([(frame, y), (later, y)]))
+
+
+@pytest.mark.parametrize("change", [lambda y: y[1:], lambda y: np.append(y, y)])
+def test_labels_of_a_lazy_frame_that_are_too_few_or_too_many_are_named(data, change):
+    X, y, w = data
+    lazy = pytest.importorskip("polars").DataFrame(X).lazy()
+    with pytest.raises(sr.errors.DataError, match="differ in their numbers of rows"):
+        sr.RidgeEnsembleRegressor(1, ridge=0.3).fit(lazy, change(y), w)
+
+
+def test_dask_labels_may_have_blocks_of_targets_and_a_table_of_one_axis_is_named(data):
+    da = pytest.importorskip("dask.array")
+    X, y, _ = data
+    Y = np.column_stack([y, -y, 2 * y])
+    table = da.from_array(X, chunks=(100, 5))
+    model = sr.RidgeEnsembleRegressor(1, ridge=0.3).fit(table, da.from_array(Y, chunks=(170, 2)))
+    np.testing.assert_allclose(
+        model.coef_, sr.RidgeEnsembleRegressor(1, ridge=0.3).fit(X, Y).coef_, rtol=1e-4, atol=1e-6
+    )
+    with pytest.raises(sr.errors.DataError, match=r"got \(900,\); a column is X"):
+        model.fit(table[:, 0], da.from_array(y, chunks=170))
 
 
 def test_damaged_files_are_named(data, tmp_path):

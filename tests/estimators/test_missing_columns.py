@@ -65,3 +65,12 @@ def test_gaps_are_answered_with_remedies_of_this_package(data):
         model.predict(gaps)
     with pytest.raises(DataError, match="SimpleImputer"):
         model.fit(gaps, y)
+
+
+@pytest.mark.parametrize("per_target", [True, False])
+def test_dropping_members_is_no_remedy_where_it_is_refused(per_target):
+    X = np.random.default_rng(0).standard_normal((30, 4))
+    model = sr.RidgeEnsembleRegressor(1, ridge=0.1, per_target=per_target).fit(X, X[:, 0])
+    with pytest.raises(DataError, match="X contains NaN") as caught:
+        model.predict(np.full((1, 4), np.nan))
+    assert ("drop-members" in str(caught.value)) != per_target

@@ -32,6 +32,15 @@ def test_members_by_names_are_those_by_numbers(frame, subsets):
     assert [each.tolist() for each in votes.estimators_features_] == [[0, 1], [2, 3]]
 
 
+@pytest.mark.parametrize("names", [tuple, np.array, lambda each: np.array(each, dtype=object), pd.Index, pd.Series])
+def test_names_of_a_member_may_come_in_any_sequence(frame, names):
+    subsets = [names(["age", "sex"]), names(["bmi", "bp"])]
+    model = sr.RidgeEnsembleRegressor(subsets=subsets, ridge=0.1).fit(frame, frame["age"])
+    assert [each.tolist() for each in model.estimators_features_] == [
+        [list(frame).index(each) for each in own] for own in subsets
+    ]
+
+
 def test_unknown_names_are_refused(frame):
     with pytest.raises(sr.errors.SubsetError, match="member 1 names 'size', which X lacks: its columns are age, bmi"):
         sr.RidgeEnsembleRegressor(subsets=[["age"], ["bmi", "size"]]).fit(frame, frame["bp"])

@@ -204,6 +204,12 @@ def test_what_has_no_meaning_for_each_target_is_refused_by_name(options, message
         sr.RidgeEnsembleRegressor(2, **options).fit(*drawn(30, 10))
 
 
+def test_a_score_that_does_not_exist_is_refused_by_name():
+    X = np.random.default_rng(0).standard_normal((30, 3))
+    with pytest.raises(sr.errors.ParameterError, match="scoring must be"):
+        sr.RidgeEnsembleRegressor(1, per_target=True, scoring="accuracy").fit(X, X[:, :2])
+
+
 def test_missing_labels_streams_and_intervals_are_refused_by_name():
     X, Y = drawn(30, 10)
     model = sr.RidgeEnsembleRegressor(1, per_target=True)

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 from sklearn.base import clone
+from sklearn.linear_model import Ridge
 
 import subridge as sr
 
@@ -118,6 +119,15 @@ class TrimmedMean(sr.Aggregation):
         return float(np.average((self.combine(errors) ** 2).sum(axis=0), weights=sample_weights)), 0.0
 
 
+@pytest.mark.parametrize("streams", [False, True])
+def test_members_on_the_same_features_have_their_own_ridges(data, streams):
+    X, y = data
+    model = sr.RidgeEnsembleRegressor(subsets=[range(12)] * 3, ridge=[10.0, 1.0, 0.1], aggregation="mean")
+    model = model.partial_fit(X, y) if streams else model.fit(X, y)
+    for ridge, coef in zip([10.0, 1.0, 0.1], model.estimators_coef_, strict=True):
+        np.testing.assert_allclose(coef, Ridge(alpha=12 * ridge).fit(X[:, :12], y).coef_, rtol=1e-8)
+
+
 def test_an_aggregation_of_ones_own_is_fitted_and_predicted_with(data):
     X, y = data
     model = clone(sr.RidgeEnsembleRegressor(5, aggregation=TrimmedMean(), random_state=0)).fit(X, y)
@@ -223,7 +233,7 @@ def test_readout_noise_is_seeded_and_hurts_training(data):
     ("parameters", "message"),
     [
         ({"aggregation": "mode"}, "aggregation must be one of mean, scaled, simplex, free, median"),
-        ({"aggregation": "majority"}, "aggregation must be one of mean, scaled, simplex, free, median"),
+        ({"aggregation": "majority"}, "aggregation must be one of mean, scaled, simplex, free, median, auto"),
         ({"ridge_scope": "all"}, "ridge_scope must be"),
         ({"ridge": "best"}, "ridge must be a number"),
         ({"ridge": "auto-member"}, "see ridge_scope"),

@@ -209,6 +209,23 @@ def test_a_later_batch_must_have_the_same_features(data):
         model.partial_fit(X[:, 1:], y)
 
 
+def test_a_batch_that_is_refused_leaves_the_stream_as_it_was(data):
+    X, y = data
+    model = sr.RidgeEnsembleRegressor(1, ridge=1.0).partial_fit(X, y)
+    expected = model.predict(X)
+    with pytest.raises(sr.errors.DataError, match="2 targets cannot join"):
+        model.partial_fit(X, np.column_stack([y, y]))
+    np.testing.assert_array_equal(model.predict(X), expected)
+    assert model.partial_fit(X, y[:, None]).predict(X).shape == y.shape
+    with pytest.raises(sr.errors.RidgeError):
+        model.set_params(ridge=-1.0).partial_fit(X[:50], y[:50])
+    with pytest.raises(sr.errors.RidgeError):
+        (fresh := sr.RidgeEnsembleRegressor(1, ridge=-1.0)).partial_fit(X[:50], y[:50])
+    for each, n in ((model, 2 * len(X) + 50), (fresh, 50)):
+        each.set_params(ridge=1.0).partial_fit(X[:50], y[:50])
+        assert sum(batch.n_samples for batch in each._moments) == n
+
+
 def test_a_score_of_the_aggregate_and_ridges_of_each_member_are_refused_for_rows_and_streams(data):
     X, y = data
     own = sr.RidgeEnsembleRegressor(2, subsets="equal", ridge_scope="member", scoring="r2", random_state=0)

@@ -78,6 +78,10 @@ def test_what_a_wide_table_cannot_do_is_named(data):
         sr.RidgeEnsembleRegressor(1).fit(stored, y).predict_interval(X)
     with pytest.raises(sr.errors.DataError, match="need X in memory"):
         sr.RidgeEnsembleRegressor(2, aggregation="median").fit(X, y).predict(stored)
+    with pytest.raises(sr.errors.ParameterError, match="max_samples needs rows in memory"):
+        sr.RidgeEnsembleRegressor(2, max_samples=0.5).fit(stored, y)
+    with pytest.raises(sr.errors.DataError, match=r"no rows of real numbers.* complex64"):
+        sr.RidgeEnsembleRegressor(1).fit(stored.view(np.complex64), y)
     with pytest.raises(sr.errors.DataError, match="has 900 features"):
         sr.RidgeEnsembleRegressor(2).fit(X[:, 1:], y).predict(stored)
     stored[3, 200] = np.nan

@@ -84,6 +84,36 @@ def test_one_heavy_row_is_told(clean, name):
 
 
 @pytest.mark.filterwarnings("ignore::subridge.model.errors.DominantRowsWarning")
+@pytest.mark.parametrize("exponent", [-155, -165])
+@pytest.mark.parametrize("model", [sr.RidgeEnsembleRegressor(1), sr.BandedRidge()])
+def test_numbers_whose_squares_vanish_are_refused_by_name(clean, model, exponent):
+    X, y = clean
+    with pytest.raises(sr.errors.DataError, match="X holds numbers so small"):
+        model.fit(X * 10.0**exponent, y)
+    with pytest.raises(sr.errors.DataError, match="y holds numbers so small"):
+        model.fit(X, y * 10.0**exponent)
+    assert model.fit(X, 0 * y).loo_error_ == 0.0
+
+
+def test_labels_in_single_precision_whose_squares_vanish_are_refused_by_name(clean):
+    X, y = clean
+    plain = sr.BandedRidge().fit(X, y)
+    assert sr.BandedRidge().fit(X, (y * 1e-18).astype(np.float32)).loo_r2_ == pytest.approx(plain.loo_r2_, abs=1e-6)
+    with pytest.raises(sr.errors.DataError, match="y holds numbers so small"):
+        sr.BandedRidge().fit(X, (y * 1e-22).astype(np.float32))
+
+
+@pytest.mark.parametrize("model", [sr.RidgeEnsembleRegressor(1), sr.BandedRidge(), sr.RidgeEnsembleClassifier(1)])
+def test_a_row_that_has_all_the_weight_is_refused_by_name(clean, model):
+    X, y = clean
+    weights = np.ones(len(y))
+    weights[7] = 1e20
+    with pytest.raises(sr.errors.DataError, match="sample_weight of row 7"):
+        model.fit(X, y > 0, sample_weight=weights)
+    weights[7] = 1e12
+    assert np.isfinite(model.fit(X, y > 0, sample_weight=weights).loo_error_)
+
+
 def test_forecasts_are_told_too_and_keep_errors_positive_and_bounds_finite():
     rng = np.random.default_rng(29)
     X = rng.standard_normal((60, 30))

@@ -5,6 +5,7 @@ import warnings
 import numpy as np
 import pytest
 import scipy.sparse
+from sklearn.base import clone
 
 import subridge as sr
 from reference import judge, refits
@@ -152,6 +153,29 @@ def test_sparse_rows_with_an_offset_equal_dense_ones():
     X, y = binary(282)
     X = X + np.where(np.arange(16) < 4, 100.0, 0.0)
     np.testing.assert_allclose(mean_square(scipy.sparse.csr_array(X), y), mean_square(X, y), rtol=1e-7)
+
+
+@pytest.mark.parametrize("offset", [1e6, 1e8])
+@pytest.mark.parametrize(
+    "model",
+    [
+        sr.RidgeEnsembleRegressor(1, ridge=0.1),
+        sr.RidgeEnsembleRegressor(subsets="projection", n_estimators=2, ridge=0.1, random_state=0),
+        sr.RidgeEnsembleRegressor(1, per_target=True),
+        sr.BandedRidge({"a": [0, 1], "b": ...}, n_draws=2, random_state=0),
+    ],
+)
+def test_sparse_columns_without_zeros_may_have_large_offsets(model, offset):
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((40, 5)) + offset * np.array([1, 1, 0, 1, 0])
+    X[:, 3] = offset / 3  # constant
+    X[:, 4] *= rng.random(40) < 0.3
+    y = X[:, 0] - offset + rng.standard_normal(40)
+    dense = clone(model).fit(X, y)
+    thin = clone(model).fit(scipy.sparse.csr_array(X), y)
+    assert thin.loo_error_ == pytest.approx(dense.loo_error_, rel=1e-6)
+    np.testing.assert_allclose(thin.coef_, dense.coef_, rtol=1e-5, atol=1e-9)
+    np.testing.assert_allclose(thin.predict(scipy.sparse.csr_array(X)), dense.predict(X), atol=offset * 1e-14)
 
 
 def test_rotating_the_features_of_a_member_changes_nothing():

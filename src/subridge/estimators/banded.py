@@ -395,8 +395,9 @@ class BandedRidge(MultiOutputMixin, RegressorMixin, RidgeEstimator):
         dual = self._dual
         coef = namespace_of(dual).zeros((dual.shape[0], self.n_features_in_), dtype=dual.dtype, device=device_of(dual))
         for gain, columns in zip(self._gains.T, self.spaces_.values(), strict=True):
-            weights = self._rows.design(columns).onto_features(dual)
-            coef[:, index_on(coef, columns)] = weights * like(gain, dual)[:, None]
+            coef[:, index_on(coef, columns)] = (
+                self._rows.design(columns).onto_features(dual) * like(gain, dual)[:, None]
+            )
         return coef.reshape((*np.shape(self.ridge_), -1))
 
     def _parts(self, X: MatrixLike) -> Iterator[Array]:
@@ -453,8 +454,7 @@ class BandedRidge(MultiOutputMixin, RegressorMixin, RidgeEstimator):
             If the model is not fitted, or X does not fit it.
         """
         parts = list(self._parts(X))
-        outputs = namespace_of(parts[0]).stack(parts)
-        return in_precision_of(X, outputs.reshape((len(parts), -1, *np.shape(self.ridge_))))
+        return in_precision_of(X, namespace_of(parts[0]).stack(parts).reshape((len(parts), -1, *np.shape(self.ridge_))))
 
     def r2_by_space(self, X: MatrixLike, y: ArrayLike) -> FloatArray:
         """Split R² on new rows into the shares that each space explains, by the product measure.
@@ -499,7 +499,7 @@ class BandedRidge(MultiOutputMixin, RegressorMixin, RidgeEstimator):
         -------
         ndarray, shape (n_spaces,) or (n_targets, n_spaces)
             The shares of a target sum to its R² at the chosen shares and ridge, up to the change of the intercept by
-            left-out rows.
+            left-out rows. Without an intercept, R² is then relative to squares about zero.
 
         Raises
         ------
@@ -559,6 +559,8 @@ def _labels(estimator: BandedRidge, y: ArrayLike | None, X: Features) -> Array:
         )
     if Y.ndim not in (1, 2) or Y.shape[0] != X.shape[0] or 0 in Y.shape:
         raise DataError(f"y must have {X.shape[0]} rows like X, and one or two axes, got shape {tuple(Y.shape)}")
+    if 0 < max(float(Y.max()), -float(Y.min())) < float(np.finfo(dtype_name(Y)).smallest_normal) ** 0.5:
+        raise DataError("y holds numbers so small that their squares vanish; multiply y by a constant")
     return Y
 
 

@@ -6,7 +6,7 @@ Arrays, tables and sparse matrices follow scikit-learn's rules, tensors those of
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import cache
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
@@ -22,7 +22,7 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted, colu
 
 from subridge.arrays.namespace import is_lazy, is_sparse, is_tensor, is_wide, like, namespace_of, select_rows, to_numpy
 from subridge.arrays.types import Array, ArrayLike, BoolArray, FloatArray, MatrixLike
-from subridge.estimators.blocks import disk_columns, refuse_unwritten, written_map
+from subridge.estimators.blocks import LARGEST_WEIGHT, disk_columns, refuse_unwritten, written_map
 from subridge.estimators.members import Features, FittedMembers, LeftOutEnsemble
 from subridge.model.aggregation import AGGREGATIONS, Aggregation, Mean, Summed
 from subridge.model.checks import (
@@ -82,8 +82,8 @@ else:
 
 _WORSE = 1.1  # times the error of one ridge, above which a requested ensemble gets a warning
 _FILLED = "fill the gaps, for example with sklearn.impute.SimpleImputer, or drop those rows"
+_LEAST_REST = 1e-12  # weight of the other rows over that of the heaviest; below it their mean loses its digits
 _LEFT_OUT = f'missing="drop-members" predicts with the members that see no gap; or {_FILLED}'
-_LARGEST_WEIGHT = 1e100  # of a row; the least is its inverse, so that sums of squares stay in the range of floats
 
 # Labels of classes: numbers, text or truth values.
 Labels: TypeAlias = npt.NDArray[Any]
@@ -115,6 +115,11 @@ def training_input(
     kind = y.dtype.kind if isinstance(y, np.ndarray) else None
     if np.ma.is_masked(y) or kind == "V" or (numeric and kind not in (None, "c")):
         refuse_odd_values("y", y)
+    if not numeric and kind in (None, "O") and not is_tensor(y):
+        from pandas import isna  # takes a while, and classes are mostly arrays of numbers or text
+
+        if (missing := np.count_nonzero(isna(np.asarray(y, dtype=object)))) > 0:
+            raise DataError(f"y contains NaN or None in {missing} places; drop those rows, or name a class for them")
     if is_tensor(X):
         features: Features = checked_features(estimator, X, reset)
         labels: Labels = like(y, features) if numeric else to_numpy(y)
@@ -155,9 +160,8 @@ def checked_features(estimator: Any, X: MatrixLike, reset: bool, allow_nan: bool
             if "X contains NaN" not in str(error):
                 raise
             # scikit-learn's message recommends other estimators
-            raise DataError(
-                f"X contains NaN; {_FILLED if labels or not hasattr(estimator, 'missing') else _LEFT_OUT}"
-            ) from error
+            may_drop = not labels and hasattr(estimator, "missing") and not getattr(estimator, "per_target", False)
+            raise DataError(f"X contains NaN; {_LEFT_OUT if may_drop else _FILLED}") from error
         features = found[0] if labels else found
         refuse_large_entries("X", features.data if is_sparse(features) else features)
         return found
@@ -195,10 +199,14 @@ def row_weights(
         raise DataError("sample_weight is zero for every row; at least one must be positive")
     least = float(weights[weights > 0].min())
     most = float(weights.max())
-    if least < 1 / _LARGEST_WEIGHT or most > _LARGEST_WEIGHT:
+    if least < 1 / LARGEST_WEIGHT or most > LARGEST_WEIGHT:
         raise DataError(
             f"sample_weight runs from {least:g} to {most:g}, where sums leave the range of floats; positive weights "
-            f"must lie between {1 / _LARGEST_WEIGHT:g} and {_LARGEST_WEIGHT:g}"
+            f"must lie between {1 / LARGEST_WEIGHT:g} and {LARGEST_WEIGHT:g}"
+        )
+    if 0 < np.partition(weights, -1)[:-1].sum() < _LEAST_REST * most:
+        raise DataError(
+            f"sample_weight of row {weights.argmax()} is so large that the others vanish in rounding; lower it"
         )
     return weights
 
@@ -263,7 +271,10 @@ def aggregation_of(name: str, value: str | Aggregation, *, decides_classes: bool
     known = {each.name: each for each in AGGREGATIONS.values() if each.decides_classes == decides_classes}
     found = known.get(value) if isinstance(value, str) else value
     if not isinstance(found, Aggregation) or found.decides_classes != decides_classes:
-        raise ParameterError(f"{name} must be one of {', '.join(known)}, or such an Aggregation, got {value!r}")
+        raise ParameterError(
+            f"{name} must be one of {', '.join(known)}, {'equal' if name == 'score_weights' else 'auto'}, or such an "
+            f"Aggregation, got {value!r}"
+        )
     return found
 
 
@@ -304,8 +315,9 @@ def errors_by_scale(
     together = None if groups is None else left_out_groups(groups, len(X))
     rows = training_rows(X, targets, None, True, together)
     plain = one_ridge(rows, ridges, Mean())
-    unit = StandardScaler(with_mean=False).fit_transform(X)
-    scaled = one_ridge(training_rows(unit, targets, None, True, together), ridges, Mean())
+    scaled = one_ridge(
+        training_rows(StandardScaler(with_mean=False).fit_transform(X), targets, None, True, together), ridges, Mean()
+    )
     return plain.error, scaled.error, paired(scaled.squares[None], plain.squares[None], rows)[1].item()
 
 
@@ -317,7 +329,7 @@ class RidgeEstimator(BaseEstimator):
 
     def _forget(self) -> None:
         """Forget an earlier fit, so that a failed fit cannot predict; a stream still needs the classes."""
-        private = ("_members", "_moments", "_left_out", "_by_target")
+        private = ("_members", "_moments", "_left_out", "_by_target", "_has_one_target")
         for name in [name for name in vars(self) if name in private or (name[-1] == "_" and name != "classes_")]:
             delattr(self, name)
 
@@ -404,9 +416,10 @@ class RidgeEnsembleBase(RidgeEstimator):
         number = number_of_rows(self.max_samples, n, self.fit_intercept)
         if number == n:
             return
-        if rows.left_out is not None:
+        if rows.left_out is not None or rows.given is None:
             raise ParameterError(
-                "max_samples leaves out single rows, and cannot be used with groups or a gap; use max_samples=1.0"
+                "max_samples needs rows in memory that are left out singly, and cannot be used with groups or a gap; "
+                "use max_samples=1.0"
             )
         for family in families:
             family[:] = [
@@ -437,7 +450,7 @@ class RidgeEnsembleBase(RidgeEstimator):
                 f"subsets must be one of auto, {', '.join(STRATEGIES)}, a SubsetPlan, a strategy, a mapping from names "
                 f"to columns, lists of columns or a callable, got {self.subsets!r}"
             )
-        if len(drawn) and all(isinstance(each, Sequence) and each and isinstance(each[0], str) for each in drawn):
+        if len(drawn) and all(isinstance(each, Iterable) and isinstance(next(iter(each), None), str) for each in drawn):
             drawn = [read_columns(f"member {r}", each, n_features, names) for r, each in enumerate(drawn)]
         return SubsetPlan.from_indices(drawn, n_features)
 
@@ -499,8 +512,9 @@ class RidgeEnsembleBase(RidgeEstimator):
             """ξ_r of training, shape (k, C, n)."""
             if not eta.any():
                 return None
-            sizes = np.broadcast_to(eta, (k,))[:, None, None]
-            return like(sizes * rng.standard_normal((k, *rows.targets.shape)), rows.targets)
+            return like(
+                np.broadcast_to(eta, (k,))[:, None, None] * rng.standard_normal((k, *rows.targets.shape)), rows.targets
+            )
 
         fixed = self._given_ridges(families)
         choice = choose_ensemble(
@@ -609,11 +623,11 @@ class RidgeEnsembleBase(RidgeEstimator):
             moments_of(features[part], y[:, part], None if w is None else w[part])
             for part in pieces_of(features.shape[0], sum(each.n_samples for each in before))
         ]
-        if not before:
-            self._stream_seed = self._seeds()[0]
-        self._moments: tuple[RowMoments, ...] = thinned([*before, *new])
+        self._stream_seed: int = self._stream_seed if before else self._seeds()[0]
+        moments = thinned([*before, *new])
         with warnings.catch_warnings(action="ignore", category=RidgePathWarning):
-            self._fit_moments(moment_rows(self._moments, self.fit_intercept), aggregations, self._stream_seed, False)
+            self._fit_moments(moment_rows(moments, self.fit_intercept), aggregations, self._stream_seed, False)
+        self._moments: tuple[RowMoments, ...] = moments  # a batch that was refused does not count
 
     def _fit_moments(
         self, rows: TrainingRows, aggregations: Sequence[Aggregation], seed: int, all_rows: bool = True
@@ -670,8 +684,9 @@ class RidgeEnsembleBase(RidgeEstimator):
                     f"X on disk has {X.shape[1]} features; blocks of columns need {self.n_features_in_}, and a "
                     "weighted sum of members; other aggregations need X in memory"
                 )
-            parts = (self._map[0][:, part] @ values.T for part, values in columns.blocks())
-            return sum(parts, start=self._map[1][:, None])
+            return sum(
+                (self._map[0][:, part] @ values.T for part, values in columns.blocks()), start=self._map[1][:, None]
+            )
         features, is_incomplete = self._new_rows(X)
         aggregation = self.ensemble_.aggregation
         if is_incomplete:

@@ -37,6 +37,7 @@ from subridge.store.tasks import TaskStore, place_of
 _BLOCK = 2**25  # bytes of a block that is read at once, as float64, and of a slab that is centred at once
 _FAN_IN = 8  # moments that one task merges: a power of two, so that all trees are the same
 _LEAST_BATCHES = 8  # enough for a standard error
+LARGEST_WEIGHT = 1e100  # of a row; the least is its inverse, so that sums of squares stay in the range of floats
 _MATRICES = 16  # Gram matrices that a fit holds beside those of the batches; measured 13 at M = 512
 _PROCESS = 3 * 2**27  # bytes of an interpreter with NumPy, SciPy and Dask; up to 0.35 GiB were measured
 _NAMES = [each.name for each in fields(RowMoments)]
@@ -81,8 +82,7 @@ def _table(X: Any, y: Any, weights: Any) -> _Table:
 
 def _n_targets(y: Any) -> int:
     """C, the number of targets, from labels of any kind that are not checked yet."""
-    shape: tuple[Any, ...] = getattr(y, "shape", ())
-    return int(shape[1]) if len(shape) == 2 else 1
+    return int(y.shape[1]) if len(getattr(y, "shape", ())) == 2 else 1
 
 
 def _named(frame: Any) -> Any:
@@ -107,8 +107,9 @@ def _table_of_batches(X: Iterable[Any], y: Any, weights: Any) -> _Table:
 
 
 def _checked_batches(batches: Iterable[Any]) -> Iterator[_Block]:
-    """Batches of the user's iterator; an error says in which batch it occurred."""
+    """Batches of the user's iterator, frames with the same columns; an error says in which batch it occurred."""
     source = iter(batches)
+    names: Any = None
     for number in count():
         try:
             each = next(source)
@@ -121,6 +122,12 @@ def _checked_batches(batches: Iterable[Any]) -> Iterator[_Block]:
             ) from error
         if not isinstance(each, tuple | list) or len(each) not in (2, 3):
             raise DataError(f"batch {number} must be (X, y) or (X, y, sample_weight), got {type(each).__name__}")
+        names = names if number else _named(each[0])
+        if not np.array_equal(names, _named(each[0])):
+            raise DataError(
+                f"batch {number} has the columns {_named(each[0])}, the first {names}; "
+                "give the same columns in the same order"
+            )
         yield tuple(each)
 
 
@@ -138,9 +145,12 @@ def _lazy_table(X: Any, y: Any, weights: Any) -> _Table:
     size = max(1, _BLOCK // (8 * max(len(names), 1)))
 
     def blocks() -> Iterator[_Block]:
-        for batch in beside.collect_batches(chunk_size=size, maintain_order=True):
-            parts = [batch.select(f"^{i}:.*$") for i in range(len(lazy))]
-            yield parts[0], *(each.to_series() if each.width == 1 else each for each in parts[1:])
+        try:
+            for batch in beside.collect_batches(chunk_size=size, maintain_order=True):
+                parts = [batch.select(f"^{i}:.*$") for i in range(len(lazy))]
+                yield parts[0], *(each.to_series() if each.width == 1 else each for each in parts[1:])
+        except pl.exceptions.ShapeError as error:
+            raise DataError("X, y and sample_weight differ in their numbers of rows; give one for each row") from error
 
     return _Table(blocks(), len(names), None, len(lazy[1].collect_schema()), None, np.array(names, dtype=object))
 
@@ -183,6 +193,8 @@ def _disk_table(X: Any, y: Any, weights: Any) -> _Table:
 
 def _dask_table(X: Any, y: Any, weights: Any) -> _Table:
     """The blocks of a Dask array, or the partitions of a Dask frame, with those of the labels."""
+    if X.ndim != 2:
+        raise DataError(f"X must have shape (n_samples, n_features), got {X.shape}; a column is X[:, None]")
     names = _named(X)
     dtype = None
     sizes = (math.nan,) * X.npartitions
@@ -198,7 +210,7 @@ def _dask_table(X: Any, y: Any, weights: Any) -> _Table:
             return [None] * len(sizes)
         if hasattr(each, "to_delayed"):
             if known and hasattr(each, "rechunk") and each.shape[0] == n:
-                each = each.rechunk({0: sizes})
+                each = each.rechunk((sizes, *[-1] * (each.ndim - 1)))
             found = list(np.ravel(each.to_delayed()))
             if len(found) != len(sizes):
                 raise DataError(f"X has {len(sizes)} blocks of rows and {name} {len(found)}; give both the same blocks")
@@ -250,8 +262,12 @@ def _numbers(X: Any, y: Any, weights: Any, width: int, dtype: Any) -> tuple[Arra
     if not np.isfinite(targets).all():
         raise DataError(f"y contains NaN or infinity in {(~np.isfinite(targets)).sum()} places; drop those rows")
     weights = np.ones(len(X)) if weights is None else np.asarray(_plain(weights), dtype=np.float64).reshape(-1)
-    if weights.shape != (len(X),) or not np.isfinite(weights).all() or (weights < 0).any():
-        raise DataError("sample_weight must hold one finite number of at least 0 for each row of every block")
+    in_range = (weights == 0) | (weights >= 1 / LARGEST_WEIGHT) & (weights <= LARGEST_WEIGHT)
+    if weights.shape != (len(X),) or not in_range.all():
+        raise DataError(
+            f"sample_weight must hold one finite number of at least 0 for each row of every block, and positive ones "
+            f"must lie between {1 / LARGEST_WEIGHT:g} and {LARGEST_WEIGHT:g}"
+        )
     kept = weights > 0
     return (X, targets, weights) if kept.all() else (X[kept], targets[:, kept], weights[kept])
 
@@ -316,8 +332,9 @@ def predicted(model: Any, X: Any, tail: tuple[int, ...]) -> Array:
         sizes = getattr(X, "chunks", [[math.nan] * X.npartitions])[0]
         shared = delayed(model, traverse=False)
         blocks = zip(_dask_table(X, None, None).blocks, sizes, strict=True)
-        found = [da.from_delayed(shared.predict(part), (m, *tail), np.float64) for (part, *_), m in blocks]
-        return da.concatenate(found)  # type: ignore[no-any-return]
+        return da.concatenate(  # type: ignore[no-any-return]
+            [da.from_delayed(shared.predict(part), (m, *tail), np.float64) for (part, *_), m in blocks]
+        )
     if is_lazy(X):
         X = X.collect_batches(maintain_order=True)
     elif hasattr(X, "shape"):
@@ -334,8 +351,8 @@ def predicted(model: Any, X: Any, tail: tuple[int, ...]) -> Array:
 def disk_columns(X: Any) -> DiskColumns:
     """All rows of a wide table on disk."""
     refuse_unwritten("X", X)
-    if not X.shape[0]:
-        raise DataError("X has no rows")
+    if not X.shape[0] or X.dtype.kind not in "fiub":
+        raise DataError(f"X has no rows of real numbers: its shape is {X.shape}, its type {X.dtype}")
     return DiskColumns(X, np.arange(X.shape[0]), partial(LateBar, "columns", X.shape[1], True))
 
 
@@ -488,8 +505,9 @@ def gather_moments(
     gaps = np.asarray(sum(each.gaps for each in batches))
     if gaps.any():
         raise gaps_error(gaps, table.names, "fill them, or let gather_moments(missing='mean') fill them with means")
-    one_target = len(batches[0].target_means) == 1 and getattr(y, "ndim", 1) == 1
-    return MomentBatches(batches, one_target, table.names, standardise, planned)
+    return MomentBatches(
+        batches, len(batches[0].target_means) == 1 and getattr(y, "ndim", 1) == 1, table.names, standardise, planned
+    )
 
 
 def moments_for(
@@ -514,9 +532,11 @@ def moments_for(
 def _plan(table: _Table, budget: int) -> tuple[int, int]:
     """How many batches to keep, and the bytes that a process will hold."""
     matrix = 8 * (table.width + 1) * (table.width + table.n_targets)
-    block = _BLOCK
-    if table.block_rows is not None:
-        block = table.block_rows * (table.width * table.dtype.itemsize + 8 * table.n_targets)
+    block = (
+        _BLOCK
+        if table.block_rows is None
+        else table.block_rows * (table.width * table.dtype.itemsize + 8 * table.n_targets)
+    )
     fixed = _PROCESS + 4 * _BLOCK + 3 * block
     n_batches = min(BATCHES, (budget - fixed) // matrix - _MATRICES)
     needed = fixed + (max(n_batches, _LEAST_BATCHES) + _MATRICES) * matrix

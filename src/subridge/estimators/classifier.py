@@ -100,7 +100,8 @@ class RidgeEnsembleClassifier(ClassifierMixin, RidgeEnsembleBase):
     classes_ : ndarray, shape (n_classes,)
         In ascending order.
     coef_ : array, shape (n_classes, n_features), or (1, n_features) for two classes
-        The mean of the members' scores as one linear map (for two classes: the second score minus the first).
+        The members' scores as one linear map: their sum with `weights_`, by default their mean (for two classes: the
+        second score minus the first).
     intercept_ : array, shape (n_classes,) or (1,)
         The intercept of that map.
     estimators_coef_ : list of array, each of shape (n_classes, N_r)
@@ -209,8 +210,9 @@ class RidgeEnsembleClassifier(ClassifierMixin, RidgeEnsembleBase):
         if self._is_open:
             beta, bias = fit_bias(decision, rows.targets, rows.weights, self.temperature_)
             shifted = decision + like(bias, decision)[:, None]
-            plain = log_loss(decision, self.temperature_, rows.targets, rows.weights)
-            gain = plain - log_loss(shifted, beta, rows.targets, rows.weights)
+            gain = log_loss(decision, self.temperature_, rows.targets, rows.weights) - log_loss(
+                shifted, beta, rows.targets, rows.weights
+            )
             if gain * rows.effective_samples > len(bias) - 1:  # the number of free parameters (Akaike 1974)
                 self.temperature_ = beta
                 self.bias_ = bias
@@ -274,8 +276,12 @@ class RidgeEnsembleClassifier(ClassifierMixin, RidgeEnsembleBase):
         unknown = np.setdiff1d(labels, self.classes_)
         if unknown.size:
             raise DataError(f"y holds labels {unknown[:5]!r} that are not in classes={self.classes_!r}")
-        weights = row_weights(sample_weight, len(labels), labels, self.class_weight)
-        self._absorb(features, self._one_hot(labels), weights, [aggregation])
+        self._absorb(
+            features,
+            self._one_hot(labels),
+            row_weights(sample_weight, len(labels), labels, self.class_weight),
+            [aggregation],
+        )
         return self
 
     def decision_function(self, X: MatrixLike) -> Array:

@@ -238,8 +238,7 @@ class LeftOutEnsemble:
         one_of_set = np.unique(rows.owners, return_index=True)[1]
         # The mean of the labels has the weight that the members leave, and it changes too.
         of_mean = rows.centred_targets[1][:, None] - take_last(rows.targets - rows.deviations, one_of_set)
-        total = (1.0 - self._shares.sum(axis=0))[:, None] * of_mean
-        return sum((shifts for _, _, _, shifts in self._fits), total)
+        return sum((shifts for _, _, _, shifts in self._fits), (1.0 - self._shares.sum(axis=0))[:, None] * of_mean)
 
     # -- intervals and sets of classes ------------------------------------------------------------
 

@@ -32,7 +32,7 @@ from subridge.model.checks import truth
 from subridge.model.ensemble import Ensemble
 from subridge.model.errors import ParameterError, SubridgeWarning
 from subridge.ridge.candidates import affordable
-from subridge.ridge.choose import default_ridges, given_ridges
+from subridge.ridge.choose import default_ridges, given_ridges, scored
 from subridge.ridge.columns import DiskColumns
 from subridge.ridge.moments import MomentBatches, moment_rows
 from subridge.ridge.targets import fit_targets
@@ -324,6 +324,7 @@ class RidgeEnsembleRegressor(MultiOutputMixin, RegressorMixin, RidgeEnsembleBase
         A = plan.measurements[0]
         k = plan.n_members
         aggregation = aggregations[0 if k == 1 else -1]
+        scored(aggregation, self.scoring, rows)  # refuses what is no score
         fixed = self._given_ridges(families)
         if fixed is not None:
             ridges = fixed.reshape(1, -1)
@@ -368,8 +369,11 @@ class RidgeEnsembleRegressor(MultiOutputMixin, RegressorMixin, RidgeEnsembleBase
         if groups is not None:
             raise ParameterError("groups= needs the rows, but X is read as moments of batches; fit to rows in memory")
         moments = moments_for(self, X, y, sample_weight, 1 + self.fit_intercept)
-        rows = moment_rows(moments.batches, self.fit_intercept, moments.standardise)
-        self._fit_moments(rows, self._aggregations(), self._seeds()[0])
+        self._fit_moments(
+            moment_rows(moments.batches, self.fit_intercept, moments.standardise),
+            self._aggregations(),
+            self._seeds()[0],
+        )
         return self
 
     @available_if(_is_weighted_sum)  # type: ignore[untyped-decorator]
@@ -400,9 +404,10 @@ class RidgeEnsembleRegressor(MultiOutputMixin, RegressorMixin, RidgeEnsembleBase
             If the data cannot be used as given, or a parameter needs all rows at once.
         """
         features, labels = training_input(self, X, y, reset=not hasattr(self, "_moments"), numeric=True)
-        self._has_one_target = labels.ndim == 1
-        weights = row_weights(sample_weight, len(labels))
-        self._absorb(features, labels.reshape((len(labels), -1)).T, weights, self._aggregations())
+        vars(self).setdefault("_has_one_target", labels.ndim == 1)  # as in the first batch
+        self._absorb(
+            features, labels.reshape((len(labels), -1)).T, row_weights(sample_weight, len(labels)), self._aggregations()
+        )
         return self
 
     def predict(self, X: MatrixLike) -> Array:

@@ -18,10 +18,11 @@ ENDS = ("", "_lower", "_upper")  # endings of the names of these values
 class Metric(NamedTuple):
     """A number that is forecast for every ensemble and size.
 
-    To add one, write a function in this file and list it in `METRICS`: the datasets of forecasts and of advice, their
-    tables and pages and pictures of forecasts then include it. Bounds of the variable `name` are called ``<name>_lower`` and
-    ``<name>_upper``; `label` is for axes of pictures, `heading` for narrow columns. A share is shown in percent. A
-    metric `of_votes` is only for classes, and gives every member one vote, so advice leaves it out for fitted weights.
+    To add one, write a function in this file and list it in `METRICS`: the datasets of forecasts and of advice,
+    their tables and pages, and pictures of forecasts then include it. Bounds of the variable `name` are called
+    ``<name>_lower`` and ``<name>_upper``; `label` is for axes of pictures, `heading` for narrow columns. A share is
+    shown in percent. A metric `of_votes` is only for classes, and gives every member one vote, so advice leaves it
+    out for fitted weights.
     """
 
     name: str

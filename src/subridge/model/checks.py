@@ -206,7 +206,7 @@ def refuse_beyond_memory(what: str, needed: float, remedy: str) -> None:
     subridge.model.errors.BudgetError: it needs about 931,...00 GiB of memory, and only ... GiB are free; take less
     """
     # Little is always there, and to ask the system takes as long as a small risk.
-    if needed > 2**24 and needed > (free := available_memory()):
+    if needed > 2**16 and needed > (free := available_memory()):
         raise BudgetError(
             f"{what} needs about {needed / 2**30:,.2f} GiB of memory, and only {free / 2**30:,.2f} GiB are free; "
             f"{remedy}"

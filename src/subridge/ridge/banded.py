@@ -129,8 +129,7 @@ def space_kernels(rows: TrainingRows, spaces: Sequence[IntArray]) -> SpaceKernel
     scales = np.array([float(namespace_of(K).linalg.trace(K)) for K in kernels]) / n
     for K, scale in zip(kernels, scales, strict=True):
         K /= scale or 1.0
-    alone = SetBatch(np.arange(n)[:, None], np.ones((n, 1), dtype=bool))
-    sets = rows.left_out or LeftOutSets((alone,), True)
+    sets = rows.left_out or LeftOutSets((SetBatch(np.arange(n)[:, None], np.ones((n, 1), dtype=bool)),), True)
     return SpaceKernels(kernels, scales, rows.root_weights, rows.fit_intercept, sets)
 
 

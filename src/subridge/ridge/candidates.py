@@ -55,8 +55,9 @@ def offers(
         plan = strategy.draw(len(some), stream(seed, *key))
         if not len(others):
             return plan
-        subsets = [np.append(some[np.asarray(plan.measurements[r])], others[r::k]) for r in range(k)]
-        return SubsetPlan.from_indices(subsets, len(varying))
+        return SubsetPlan.from_indices(
+            [np.append(some[np.asarray(plan.measurements[r])], others[r::k]) for r in range(k)], len(varying)
+        )
 
     for spread in {f"{abs(each):g}": each for each in fraction_spreads}.values():  # one for each name
         kind, word = ("dirichlet", f"heterogeneous ({spread:g})") if spread else ("equal", "equal")
@@ -249,9 +250,12 @@ def choose_ensemble(
 def _members(
     rows: TrainingRows, offer: Offer, path: FloatArray, noise: Array | None, known: dict[bytes, MemberPath]
 ) -> Sequence[MemberPath]:
-    """The members of an offer along a path; those `known` from the last offer are used again if there is no noise."""
+    """The members of an offer along a path; those `known` from the last offer are used again.
+
+    Members with noise, or with a ridge for each of them, are not.
+    """
     plan, sets = offer.plan, offer.row_sets
-    if noise is not None:
+    if noise is not None or path[0].size > 1:
         return member_paths(rows, plan, path, noise, sets)
     keys = [
         np.asarray(A).tobytes() + (b"" if sets is None else sets[r].tobytes()) for r, A in enumerate(plan.measurements)

@@ -51,12 +51,13 @@ def warn_of_rows(rows: TrainingRows, names: Sequence[str] | None, stacklevel: in
 
 def refuse_out_of_range(rows: TrainingRows) -> None:
     """Refuse numbers so large or so small that their squares leave the range of floats."""
-    squares = rows.column_squares
     with np.errstate(over="ignore"):
-        refuse_large("X", squares.sum() * rows.n_samples)
-        refuse_large("y", float((rows.targets * rows.targets).sum()))
-    if not squares.any() and not is_sparse(rows.features) and 0 < float(abs(rows.features).max()) < _SMALLEST:
-        raise DataError("X holds numbers so small that their squares vanish; multiply X by a constant")
+        of_X = float(rows.column_squares.sum()) * rows.n_samples
+        of_y = float((rows.targets * rows.targets).sum())
+    for name, values, square in (("X", rows.features, of_X), ("y", rows.targets, of_y)):
+        refuse_large(name, square)
+        if square < _SMALLEST**2 and not is_sparse(values) and 0 < float(abs(values).max()) < _SMALLEST:
+            raise DataError(f"{name} holds numbers so small that their squares vanish; multiply {name} by a constant")
 
 
 def warn_once(found: Iterable[SubridgeWarning | None], stacklevel: int = 2) -> None:
@@ -130,10 +131,9 @@ def heavy_rows(rows: TrainingRows) -> SubridgeWarning | None:
     of_rows = np.einsum("mi,mi->i", features, features) if is_numpy(features) else to_numpy((features**2).sum(axis=0))
     for name, squares in (("X", of_rows), ("y", to_numpy((rows.centred_targets[0] ** 2).sum(axis=0)))):
         if is_heavy(squares):
-            share = squares.max() / squares.sum()
             return HeavyTailWarning(
-                f"row {squares.argmax()} alone makes up {share:.0%} of the variance of {name}, so left-out errors "
-                f"depend on it; check that row, or transform {name} (for example take its logarithm)"
+                f"row {squares.argmax()} alone makes up {squares.max() / squares.sum():.0%} of the variance of {name}, "
+                f"so left-out errors depend on it; check that row, or transform {name} (for example take its logarithm)"
             )
     return None
 

@@ -508,8 +508,9 @@ class Scored(Aggregation):
         rows, aggregation = self.rows, self.aggregation
         if aggregation.decides_classes:  # cross-entropy of calibrated probabilities
             decision = aggregation.combine(rows.targets - errors) / errors.shape[0]
-            beta = fit_temperature(decision, rows.targets, rows.weights)
-            return log_loss(decision, beta, rows.targets, rows.weights), 0.0
+            return log_loss(
+                decision, fit_temperature(decision, rows.targets, rows.weights), rows.targets, rows.weights
+            ), 0.0
         if aggregation.is_linear:
             w = aggregation.weights(aggregation.moments(errors, rows.deviations, rows.weights))
             left_out = aggregation.combine(errors, w) + like(1.0 - w.sum(axis=-1), errors)[..., None] * rows.deviations

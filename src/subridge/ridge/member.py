@@ -287,8 +287,12 @@ class MemberFit:
         sets = self.rows.left_out
         if sets is not None:
             step = max(1, IN_CACHE // (sets.largest * self.rows.n_samples))
-            starts = range(0, len(weights), step)
-            return xp.concat([self._pairs_of_sets(weights[at : at + step], targets, left_out, sets) for at in starts])
+            return xp.concat(
+                [
+                    self._pairs_of_sets(weights[at : at + step], targets, left_out, sets)
+                    for at in range(0, len(weights), step)
+                ]
+            )
         # The formula for pairs, computed as (R_ij e_i - R_jj e_j)/(R_ij²/R_ii - R_jj).
         found = self.left_out(p, targets)
         errors = found.errors

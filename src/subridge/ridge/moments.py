@@ -91,8 +91,7 @@ class RowMoments:
 
     def squares(self, a: FloatArray, b: FloatArray, x: FloatArray, y: FloatArray) -> FloatArray:
         """``Σ w (a (y_i - y) - b (x_i - x))²`` of every target, shape (C,), for a and y (C,), b (C, M) and x (M,)."""
-        crossed = 2 * a * (self.cross * b).sum(axis=1)
-        inside = a**2 * self.target_squares - crossed + ((b @ self.gram) * b).sum(axis=1)
+        inside = a**2 * self.target_squares - 2 * a * (self.cross * b).sum(axis=1) + ((b @ self.gram) * b).sum(axis=1)
         shift = a * (self.target_means - y) - b @ (self.feature_means - x)
         return np.asarray(np.maximum(inside, 0.0) + self.total_weight * shift**2)
 
@@ -115,15 +114,20 @@ def moments_of(X: Array | SparseMatrix, targets: Array, sample_weight: Array | N
     refuse_beyond_memory(f"the products of {M:,} features", _PER_PRODUCT * M**2, "take fewer, or use fit")
     with np.errstate(over="ignore", invalid="ignore"):
         rows = training_rows(X, targets, sample_weight)
-        design = Design(rows.features, rows.feature_means, rows.root_weights)
+        design = Design(rows.features, rows.centres, rows.root_weights)
         g, means = rows.centred_targets
         refuse_out_of_range(rows)
         found = rows.feature_means, means, design.gram(), design.onto_features(g), (g * g).sum(axis=1)
     weights = to_numpy(rows.weights)
     octave = np.rint(np.clip(np.log2(weights), -_OCTAVES, _OCTAVES)).astype(np.intp) + _OCTAVES
-    by_weight = np.stack([np.bincount(octave, each, 2 * _OCTAVES + 1) for each in (None, weights)])
-    squared_weight = float((weights**2).sum())
-    return RowMoments(rows.n_samples, rows.total_weight, squared_weight, *map(to_numpy, found), by_weight=by_weight)  # type: ignore[arg-type, misc]
+    by_weight = np.array([np.bincount(octave, weights**power, 2 * _OCTAVES + 1) for power in (0, 1)])
+    return RowMoments(
+        rows.n_samples,
+        rows.total_weight,
+        float((weights**2).sum()),
+        *map(to_numpy, found),  # type: ignore[arg-type, misc]
+        by_weight=by_weight,
+    )
 
 
 def merged(parts: Iterable[RowMoments]) -> RowMoments:
@@ -236,13 +240,11 @@ class MomentBatches:
             raise DataError("leaving out the only batch leaves nothing to fit; gather at least two rows")
         found = []
         for number, each in enumerate(self.batches):
-            others = replace(self, batches=self.batches[:number] + self.batches[number + 1 :])
-            model = deepcopy(estimator).fit(others)
+            model = deepcopy(estimator).fit(replace(self, batches=self.batches[:number] + self.batches[number + 1 :]))
             with warnings.catch_warnings(action="ignore", category=UserWarning):  # means have no feature names
                 coef = np.atleast_2d(model.coef_)
                 output = np.ravel(model.predict(each.feature_means[None, :]))
-            errors = each.squares(np.ones(len(coef)), coef, each.feature_means, output)
-            found.append(errors.sum() / each.total_weight)
+            found.append(each.squares(np.ones(len(coef)), coef, each.feature_means, output).sum() / each.total_weight)
         return np.array(found)
 
 
@@ -274,8 +276,10 @@ class MomentRows(TrainingRows):
         """The members of a plan along a path of ridges, shape (L,) or (L, k)."""
         if (self.scales != 1).any() and not plan.selects_features:
             raise DataError("standardised moments cannot be used with projections; standardise X itself")
-        penalties = ridges.reshape(len(ridges), -1) * plan.subset_sizes
-        return [MomentPath(self, plan, r, own) for r, own in enumerate(penalties.T)]
+        return [
+            MomentPath(self, plan, r, own)
+            for r, own in enumerate((ridges.reshape(len(ridges), -1) * plan.subset_sizes).T)
+        ]
 
     @property
     def effective_samples(self) -> float:
@@ -352,11 +356,11 @@ def moment_rows(batches: Sequence[RowMoments], fit_intercept: bool, standardise:
     # Without intercept, moments about zero are used.
     used = whole._shifted(whole.feature_means, whole.target_means, whole.total_weight * (not fit_intercept))
     means = whole.feature_means * fit_intercept
-    squares = np.diagonal(used.gram)
-    rounding = (whole.n_samples * EPS * abs(means)) ** 2 * whole.total_weight
-    sizes = np.sqrt(np.where(squares > rounding, squares, 0.0))
-    scales = np.where(standardise & (sizes > 0), sizes / whole.total_weight**0.5, 1.0)
-    root, targets = _root(used, sizes)
+    squares = np.diagonal(whole.gram)
+    rounding = (whole.n_samples * EPS * abs(whole.feature_means)) ** 2 * whole.total_weight
+    deviations = np.sqrt(np.where(squares > rounding, squares, 0.0))
+    scales = np.where(standardise & (deviations > 0), deviations / whole.total_weight**0.5, 1.0)
+    root, targets = _root(used, deviations if fit_intercept else np.sqrt(np.diagonal(used.gram)))
     weights = np.full(len(root), whole.total_weight / len(root))
     return MomentRows(
         np.ascontiguousarray((root / scales).T),
@@ -492,14 +496,16 @@ class MomentSearch(BandedSearch):
         M = len(self.rows.scales)
         F = np.asarray(self.rows.features) * self._stretches(alive / alive.sum())[:, None]
         inverse = np.linalg.inv(F @ F.T + np.eye(M))
-        b = F @ self.rows.centred_targets[0].T
+        g = self.rows.centred_targets[0]
+        b = F @ g.T
         inside = alive.sum() * np.array([np.isin(np.arange(M), each) for each in self._columns])[alive]
         dual = inverse @ b
         lost = inside @ (np.diag(inverse) - (inverse**2).sum(axis=0))  # tr(G K_s G)
         within = inside @ (np.eye(M) - inverse) ** 2 @ inside.T
         traces = np.block([[within, lost[:, None]], [lost, np.array(self.rows.room - M + (inverse**2).sum())]])
-        rest = self.variation - (dual * (b + dual)).sum(axis=0)
-        variances = np.maximum(self.variation / self.rows.n_samples, 1e-300)
+        power = (g * g).sum(axis=1)  # about zero without an intercept
+        rest = power - (dual * (b + dual)).sum(axis=0)
+        variances = np.maximum(power / self.rows.n_samples, 1e-300)
         return traces, (np.vstack([inside @ dual**2, rest]) / variances).T
 
     def _least(self, errors: FloatArray) -> tuple[FloatArray, IntArray]:

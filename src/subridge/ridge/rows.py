@@ -10,6 +10,7 @@ from math import sqrt
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
+from scipy.sparse import csc_array
 
 from subridge.arrays.namespace import (
     dtype_name,
@@ -98,14 +99,21 @@ class LeftOutSets:
         return np.array(kept)
 
     def touching(self, unit: int) -> BoolArray:
-        """Whether each set has a row in common with one of them, shape (S,)."""
-        return np.concatenate([np.isin(batch.rows, self.rows_of_sets[unit]).any(axis=1) for batch in self.batches])
+        """Whether each set has a row in common with one of them, or leaves no row beside it, shape (S,)."""
+        own = self.rows_of_sets[unit]
+        return np.concatenate(
+            [
+                np.isin(batch.rows, own).any(axis=1) | (batch.rows.shape[1] + len(own) >= len(self.order))
+                for batch in self.batches
+            ]
+        )
 
     @cached_property
     def owners(self) -> IntArray:
         """The number of the set from which the error of each row comes, shape (n,)."""
-        per_set = np.concatenate([batch.answered.sum(axis=1) for batch in self.batches])
-        return np.repeat(np.arange(self.n_sets), per_set)[self.order]
+        return np.repeat(
+            np.arange(self.n_sets), np.concatenate([batch.answered.sum(axis=1) for batch in self.batches])
+        )[self.order]
 
 
 def left_out_groups(groups: ArrayLike, n_samples: int, kept: IntArray | None = None) -> LeftOutSets:
@@ -211,8 +219,9 @@ class Design:
         """``Fᵀ`` as a plain array, shape (N_r, n)."""
         if not is_sparse(self.values):
             return self.values
-        rows = training_rows(self.values.toarray(), self.roots[None], self.roots**2, bool(self.means.any()))
-        return rows.features  # type: ignore[return-value]
+        return training_rows(  # type: ignore[return-value]
+            self.values.toarray(), self.roots[None], self.roots**2, bool(self.means.any())
+        ).features
 
 
 @dataclass(frozen=True, eq=False)
@@ -220,10 +229,10 @@ class TrainingRows:
     """Training data after weighting and centring; build it by `training_rows`.
 
     Dense `features`, shape (M, n), are centred and weighted; sparse ones, shape (n, M), are as given, in compressed
-    columns. `targets` are the labels y, neither centred nor weighted, shape (C, n); `feature_means` are x̄, shape (M,),
-    zero without intercept; `weights` are w, shape (n,). `left_out` are the sets of rows that are left out together;
-    None for each row by itself. `given` is X as it was given, shape (n, M), to distinguish exact dependence from
-    rounding errors; None after training.
+    columns, but those without zeros are measured from their means. `targets` are the labels y, neither centred nor
+    weighted, shape (C, n); `feature_means` are x̄, shape (M,), zero without intercept; `weights` are w, shape (n,).
+    `left_out` are the sets of rows that are left out together; None for each row by itself. `given` is X as it was
+    given, shape (n, M), to distinguish exact dependence from rounding errors; None after training.
     """
 
     features: Array | SparseMatrix
@@ -274,8 +283,7 @@ class TrainingRows:
         if self.left_out is None:
             return values
         order = np.argsort(self.owners, kind="stable")
-        starts = np.flatnonzero(np.diff(self.owners[order], prepend=-1))
-        return np.add.reduceat(values[..., order], starts, axis=-1)
+        return np.add.reduceat(values[..., order], np.flatnonzero(np.diff(self.owners[order], prepend=-1)), axis=-1)
 
     @cached_property
     def root_weights(self) -> Array:
@@ -348,6 +356,15 @@ class TrainingRows:
         return centred * self.root_weights, means
 
     @cached_property
+    def centres(self) -> Array:
+        """Means of sparse features as they are kept, or x̄ if they are dense, shape (M,)."""
+        return (
+            (self.features.T @ self.weights) / self.total_weight * self.fit_intercept
+            if is_sparse(self.features)
+            else self.feature_means
+        )
+
+    @cached_property
     def gram(self) -> Array:
         """``FᵀF`` of all features, shape (M, M)."""
         return self.features @ self.features.T  # type: ignore[operator]
@@ -360,7 +377,7 @@ class TrainingRows:
         X = self.features
         with np.errstate(over="ignore"):  # the checks of rows refuse numbers that are too large
             if is_sparse(X):
-                totals = X.multiply(X).T @ self.weights - means**2 * self.total_weight
+                totals = X.multiply(X).T @ self.weights - self.centres**2 * self.total_weight
             else:
                 totals = to_numpy(namespace_of(X).linalg.vecdot(X, X))
             rounding = (n * EPS * abs(means)) ** 2 * self.total_weight / n
@@ -371,7 +388,7 @@ class TrainingRows:
         """The rows as a member sees them: some features, by number, or their products with a matrix, shape (N_r, M)."""
         X = self.features
         A = measurement
-        means = self.feature_means
+        means = self.centres
         roots = self.root_weights
         if not is_sparse(X):
             return Design(select_rows(X, A) if A.ndim == 1 else like(A, X) @ X, means, roots)
@@ -406,9 +423,16 @@ def training_rows(
     """
     weights = namespace_of(targets).ones_like(targets[0]) if sample_weight is None else sample_weight
     if is_sparse(X):
-        X = X.tocsc()
-        means = (X.T @ weights) / weights.sum() * fit_intercept
-        return TrainingRows(X, targets, means, weights, fit_intercept, left_out, X)
+        table = csc_array(X.tocsc())
+        means = (table.T @ weights) / weights.sum() * fit_intercept
+        counts = np.diff(table.indptr)
+        offsets = means * (counts == len(weights)) * table.has_canonical_format  # of columns without zeros, maybe large
+        features = (
+            csc_array((table.data - np.repeat(offsets, counts), table.indices, table.indptr), table.shape)
+            if offsets.any()
+            else table
+        )
+        return TrainingRows(features, targets, means, weights, fit_intercept, left_out, table)
     means = weights @ X / weights.sum() if fit_intercept else X[0] * 0.0
     if is_numpy(X):
         features = np.empty(X.shape[::-1])
