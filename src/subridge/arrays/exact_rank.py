@@ -23,7 +23,7 @@ def residues_of(values: Array | IntArray) -> IntArray:
     """
     mantissa, exponent = np.frexp(np.asarray(values, dtype=np.float64))
     whole = (mantissa * 2.0**53).astype(np.int64) % PRIME
-    return np.asarray(whole * _powers()[exponent + 1200] % PRIME)
+    return whole * _powers()[exponent + 1200] % PRIME
 
 
 @cache

@@ -33,7 +33,7 @@ def _complete(_context: click.Context, _argument: click.Parameter, incomplete: s
 
 def _checked_place(_context: click.Context, _option: click.Parameter, out: Path) -> Path:
     folder = shared.writable(out).with_suffix("") if out.suffix.lower() == ".html" else out.expanduser()
-    nearest = next(place for place in (folder, *folder.absolute().parents) if os.path.exists(place))
+    nearest = next(place for place in (folder, *folder.absolute().parents) if place.exists())
     if not (nearest.is_dir() and os.access(nearest, os.W_OK)):
         raise click.BadParameter(
             f"{nearest} is {'read-only' if nearest.is_dir() else 'a file'}; give a folder for the figures, or a page "

@@ -342,7 +342,7 @@ def predicted(model: Any, X: Any, tail: tuple[int, ...]) -> Array:
     predictions = [model.predict(part) for part in X]
     if not predictions:
         raise DataError("X gives no batches; an iterator can be read only once, so give a new one")
-    return np.asarray(np.concatenate(predictions))
+    return np.concatenate(predictions)
 
 
 # -- blocks of columns ----------------------------------------------------------------------------

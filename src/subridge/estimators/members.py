@@ -257,7 +257,7 @@ class LeftOutEnsemble:
     def _masses(self) -> FloatArray:
         """The share of every row in a quantile, shape (n,); all left-out groups have the same share."""
         owners = self.rows.owners
-        return np.asarray(1 / ((self.rows.n_units + 1) * np.bincount(owners)[owners]))
+        return 1 / ((self.rows.n_units + 1) * np.bincount(owners)[owners])
 
     def intervals(self, X: Features, level: float) -> tuple[Array, Array]:
         """Lower and upper bounds of new labels, each of shape (C, m)."""

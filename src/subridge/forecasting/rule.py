@@ -208,7 +208,7 @@ def search_ridges(
     everything = np.arange(pilot.n_judged)
     spreads = (pilot.targets**2).reshape(len(everything), -1).sum(axis=1) / pilot.rows.total_weight
 
-    def outcomes(ridges: FloatArray, some: IntArray) -> list[Outcome[AtPilot]]:
+    def outcomes(ridges: FloatArray, some: IntArray) -> list[Outcome]:
         table = at_pilot(pilot.of(some), ensemble, ridges)
         return [
             outcome_of(table, np.full(2, last_minimum(each, each)), len(ridges), spread, partial(np.take, each))

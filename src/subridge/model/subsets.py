@@ -542,7 +542,7 @@ def rescaled_spread(n_members: ArrayLike, fraction_spread: ArrayLike) -> FloatAr
     """
     k = extended_non_negative("n_members", n_members, 1.0)
     spread = within("fraction_spread", fraction_spread, 0.0, 1e100)
-    return np.asarray(spread / k * np.sqrt((1 - 1 / k) / (1 + spread**2 / k)))
+    return spread / k * np.sqrt((1 - 1 / k) / (1 + spread**2 / k))
 
 
 def fraction_density(fraction: ArrayLike, n_members: ArrayLike, fraction_spread: ArrayLike) -> FloatArray:

@@ -13,7 +13,7 @@ from copy import copy
 from dataclasses import dataclass, replace
 from functools import reduce
 from operator import add
-from typing import Any, ClassVar, Generic, Literal, NamedTuple, Self, TypeAlias, TypeVar
+from typing import Any, ClassVar, Literal, NamedTuple, Self, TypeAlias
 
 import numpy as np
 
@@ -48,7 +48,6 @@ SURE, SURE_OF_SCALE, _SURE_BELOW = 2.75, 1.25, 3.0
 _CAUTION = 2.0  # standard deviations that are added to errors of left-out sets (decision 0026)
 
 End: TypeAlias = Literal["lower", "upper"]
-Found = TypeVar("Found")
 
 
 # -- the ridges to choose from --------------------------------------------------------------------
@@ -80,11 +79,11 @@ def default_ridges(column_squares: ArrayLike, n_samples: int = 1, subset_size: i
     squares = np.asarray(column_squares, dtype=np.float64)
     scale = float(squares.mean()) if squares.size else 0.0
     if not 0 < scale < np.inf:
-        return np.asarray(10.0 ** (np.arange(_LEAST, _MOST + 1) / 2))
+        return 10.0 ** (np.arange(_LEAST, _MOST + 1) / 2)
     needed = float(squares[squares > 0].min()) / scale * max(1e-3, _RIDGELESS * n_samples / subset_size)
     lowest = max(min(_LEAST, int(np.floor(2 * np.log10(needed)))), -_DEEPEST)
     highest = max(_MOST, int(np.ceil(2 * np.log10(_REMOVING * n_samples / subset_size))))
-    return np.asarray(scale * 10.0 ** (np.arange(lowest, highest + 1) / 2))
+    return scale * 10.0 ** (np.arange(lowest, highest + 1) / 2)
 
 
 def given_ridges(ridges: ArrayLike) -> FloatArray:
@@ -108,28 +107,28 @@ def trainable(name: str, ridges: ArrayLike) -> FloatArray:
 
 
 @dataclass(frozen=True)
-class Outcome(Generic[Found]):
+class Outcome:
     """The result of a search on a path: its least error, the end of the best ridge, and whether the error falls there.
 
     If the error does not fall at an end, going further changes nothing: down to no ridge, or up to an infinite one.
     """
 
-    found: Found
+    found: Any
     error: float
     end: End | None
     is_falling: bool
 
 
-_Search: TypeAlias = Generator[FloatArray, Outcome[Found], tuple[FloatArray, Outcome[Found]]]
+_Search: TypeAlias = Generator[FloatArray, Outcome, tuple[FloatArray, Outcome]]
 
 
 def outcome_of(
-    found: Found,
+    found: Any,
     places: Sequence[int] | IntArray,
     n_ridges: int,
     spread: float,
     loss_at: Callable[[IntArray], Loss | FloatArray],
-) -> Outcome[Found]:
+) -> Outcome:
     """Find whether chosen places are at an end of a path, and whether the error still falls there.
 
     It falls if one step inwards raises it by a material share. If the largest ridge is hardly worse than the best,
@@ -140,7 +139,7 @@ def outcome_of(
     indices = np.asarray(places)
     last = n_ridges - 1
     here = np.asarray(loss_at(indices))
-    outcome: Outcome[Found] = Outcome(found, here[0], None, False)
+    outcome: Outcome = Outcome(found, here[0], None, False)
     ends: tuple[tuple[End, int, int], ...] = (("lower", 0, 1), ("upper", last, -1))
     for end, place, step in ends if last and np.isfinite(here[0]) else ():
         is_there = indices == place
@@ -157,15 +156,15 @@ def outcome_of(
 
 
 def extended_searches(
-    path: FloatArray, evaluate: Callable[[FloatArray, IntArray], Sequence[Outcome[Found]]], count: int
-) -> list[tuple[FloatArray, Outcome[Found]]]:
+    path: FloatArray, evaluate: Callable[[FloatArray, IntArray], Sequence[Outcome]], count: int
+) -> list[tuple[FloatArray, Outcome]]:
     """Evaluate a path by half decades, and longer ones while the best ridge is at an end and the error falls there.
 
     Each of `count` targets may need another path: `evaluate` gives the outcomes of a path for some of them, by number.
     Returns the last path of each target, and its outcome.
     """
-    searches: list[_Search[Found]] = [_paths(path) for _ in range(count)]
-    found: dict[int, tuple[FloatArray, Outcome[Found]]] = {}
+    searches: list[_Search] = [_paths(path) for _ in range(count)]
+    found: dict[int, tuple[FloatArray, Outcome]] = {}
     wanted = {number: next(search) for number, search in enumerate(searches)}
     while wanted:
         first = next(iter(wanted.values()))
@@ -178,7 +177,7 @@ def extended_searches(
     return [found[number] for number in range(count)]
 
 
-def _paths(path: FloatArray) -> _Search[Found]:
+def _paths(path: FloatArray) -> _Search:
     """Yield the paths of a search, receive the outcome of each, and return the last path and its outcome.
 
     If the largest ridge is about the best, little was learnt. The signal may lie in a direction whose variance is far
@@ -458,7 +457,7 @@ def search_ridges(
     spread = float((g * g).sum()) / (rows.total_weight * g.shape[0])
     plain = (1 - MATERIAL) * 10.0 ** (_LEAST / 2) * float(rows.column_squares.mean()) if given is None else 0.0
 
-    def evaluate(path: FloatArray) -> Outcome[tuple[Losses, IntArray]]:
+    def evaluate(path: FloatArray) -> Outcome:
         losses = Losses(member_paths(rows, plan, path, noise, row_sets), rows, judged)
         first = int((path < plain).sum())
         places = choose_ridges(losses, scope)

@@ -808,7 +808,7 @@ class MemberPath:
 
         Without ridge it is 0/0 if the member interpolates as soon as two rows are left out.
         """
-        return np.asarray(self.penalties >= _RESOLVED * float(self._fit.spectrum[-1:].sum()))
+        return self.penalties >= _RESOLVED * float(self._fit.spectrum[-1:].sum())
 
     def _unweighted(self, weighted: Array) -> Array:
         """Errors of the labels without readout noise, from those of a member in weighted units, overwritten."""

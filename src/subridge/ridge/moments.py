@@ -305,7 +305,7 @@ class MomentRows(TrainingRows):
         >>> moment_rows([whole], True).divisors(np.ones(2), np.array([0.0, 1.0])).round(3)
         array([0.6, 1. ])
         """
-        return np.asarray(slack * np.interp(mean, *self._leverages))
+        return slack * np.interp(mean, *self._leverages)
 
     @property
     def n_units(self) -> int:

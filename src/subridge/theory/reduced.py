@@ -90,7 +90,7 @@ def reduced_error(nu: FloatArray, sigma: FloatArray, ratios: Ratios) -> FloatArr
     # Without noise and with all features seen the bias vanishes faster than 1 - γ: the limit is 0.
     nothing = (np.abs(bias) <= 1e-28 * nu) & (noise == 0)
     member = np.where(gap <= _AT_THRESHOLD, np.where(nothing, 0.0, np.inf), (bias + noise) / gap)
-    return np.asarray(member + (1 - nu) * cross_bias(nu, sigma, ratios))
+    return member + (1 - nu) * cross_bias(nu, sigma, ratios)
 
 
 @quiet
@@ -445,7 +445,7 @@ def large_k_coefficient(
         return np.where(rho2 > 0, H, H - 2 * crowded / (1 + W))
     # The aligned part costs ρ²(1+W)/α, which is zero at ρ = 0 even without data.
     cost = np.where(rho2 > 0, rho2 * (1 + W) / alpha, 0.0)
-    return np.asarray(cost + H - 2 * (1 - rho2) / (1 + W))
+    return cost + H - 2 * (1 - rho2) / (1 + W)
 
 
 @quiet

@@ -164,7 +164,7 @@ def best_split(
             method="SLSQP",
             bounds=[(least, 1.0)] * k + [(0.0, None)],
             constraints=[
-                {"type": "eq", "fun": lambda x: x[:-1].sum() - 1, "jac": lambda x: np.append(np.ones(k), 0.0)},
+                scipy.optimize.LinearConstraint(np.append(np.ones(k), 0.0), 1, 1),
                 {"type": "ineq", "fun": slack, "jac": slopes},
             ],
             options={"maxiter": 300, "ftol": 1e-9},
