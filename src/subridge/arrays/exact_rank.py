@@ -21,15 +21,15 @@ def residues_of(values: Array | IntArray) -> IntArray:
     >>> residues_of(np.array([3.0, -1.0, 0.5])).tolist()
     [3, 2147483628, 1073741815]
     """
-    mantissa, exponent = np.frexp(np.asarray(values, dtype=np.float64))
-    whole = (mantissa * 2.0**53).astype(np.int64) % PRIME
+    mantissa, exponent = np.frexp(np.asarray(values, dtype=float))
+    whole = (mantissa * 2.0**53).astype(int) % PRIME
     return whole * _powers()[exponent + 1200] % PRIME
 
 
 @cache
 def _powers() -> IntArray:
     """``2^(e - 53)`` modulo the prime for exponents e from -1200 on."""
-    return np.array([pow(2, e - 53, PRIME) for e in range(-1200, 1100)], dtype=np.int64)
+    return np.array([pow(2, e - 53, PRIME) for e in range(-1200, 1100)], dtype=int)
 
 
 def product_of_residues(A: IntArray, B: IntArray) -> IntArray:

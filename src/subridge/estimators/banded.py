@@ -309,7 +309,7 @@ class BandedRidge(MultiOutputMixin, RegressorMixin, RidgeEstimator):
         """Keep the best choices of a search for some targets, and their errors."""
         if (search.place < 0).any():
             raise DataError("left-out errors are not finite; divide X and y by constants")
-        errors = to_numpy(search.inside).astype(np.float64).sum(axis=1)
+        errors = to_numpy(search.inside).astype(float).sum(axis=1)
         self.shares_[at] = search.best_shares
         self.ridge_[at] = search.best_ridge
         self.loo_error_[at] = errors / total_weight

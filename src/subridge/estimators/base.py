@@ -130,7 +130,7 @@ def training_input(
     else:
         features, labels = checked_features(estimator, X, reset, y=y, multi_output=numeric, y_numeric=numeric)
     if numeric:
-        return features, labels if is_tensor(X) else labels.astype(np.float64, copy=False)
+        return features, labels if is_tensor(X) else labels.astype(float, copy=False)
     check_classification_targets(labels)
     return features, column_or_1d(labels, warn=True)
 
@@ -149,7 +149,7 @@ def checked_features(estimator: Any, X: MatrixLike, reset: bool, allow_nan: bool
                 estimator,
                 X,
                 reset=reset,
-                dtype=np.float64,
+                dtype=float,
                 accept_sparse=("csr", "csc"),
                 ensure_all_finite="allow-nan" if allow_nan else True,
                 **labels,
@@ -193,7 +193,7 @@ def row_weights(
         sample_weight = compute_sample_weight(class_weight, labels) * to_numpy(sample_weight)
     given = finite_array("sample_weight", to_numpy(sample_weight) if is_tensor(sample_weight) else sample_weight)
     weights: FloatArray = _check_sample_weight(
-        given if given.ndim else float(given), np.empty((n_samples, 0)), dtype=np.float64, ensure_non_negative=True
+        given if given.ndim else float(given), np.empty((n_samples, 0)), dtype=float, ensure_non_negative=True
     )
     if not weights.any():
         raise DataError("sample_weight is zero for every row; at least one must be positive")
@@ -379,7 +379,7 @@ class RidgeEnsembleBase(RidgeEstimator):
 
     def _refuse(self, names: Sequence[str], reason: str) -> None:
         """Refuse parameters that are not at their defaults, and the score of absolute errors."""
-        asked = [name for name in names if np.any(np.asarray(getattr(self, name)) != getattr(type(self), name))]
+        asked = [name for name in names if (np.asarray(getattr(self, name)) != getattr(type(self), name)).any()]
         asked += ["scoring"] * (self.scoring == "neg_mean_absolute_error")
         if asked:
             raise ParameterError(f"{asked[0]}={getattr(self, asked[0])!r} {reason}")

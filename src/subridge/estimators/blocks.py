@@ -258,10 +258,10 @@ def _numbers(X: Any, y: Any, weights: Any, width: int, dtype: Any) -> tuple[Arra
         )
     if y.dtype.kind not in "fiub" or y.ndim not in (1, 2) or len(y) != len(X):
         raise DataError(f"a block of y has shape {y.shape} and type {y.dtype} for {len(X)} rows of X; give numbers")
-    targets = np.atleast_2d(y.T.astype(np.float64))
+    targets = np.atleast_2d(y.T.astype(float))
     if not np.isfinite(targets).all():
         raise DataError(f"y contains NaN or infinity in {(~np.isfinite(targets)).sum()} places; drop those rows")
-    weights = np.ones(len(X)) if weights is None else np.asarray(_plain(weights), dtype=np.float64).reshape(-1)
+    weights = np.ones(len(X)) if weights is None else np.asarray(_plain(weights), dtype=float).reshape(-1)
     in_range = (weights == 0) | (weights >= 1 / LARGEST_WEIGHT) & (weights <= LARGEST_WEIGHT)
     if weights.shape != (len(X),) or not in_range.all():
         raise DataError(
@@ -291,8 +291,8 @@ def block_moments(
         slabs = []
         for start in range(part.start, part.stop, slab):
             rows = slice(start, min(start + slab, part.stop))
-            values = X[rows].astype(np.float64)
-            gaps = np.zeros(width, dtype=np.int64)
+            values = X[rows].astype(float)
+            gaps = np.zeros(width, dtype=int)
             if not np.isfinite(values.sum(axis=0)).all():
                 infinite = np.isinf(values).any(axis=0)
                 empty = np.isnan(values)
@@ -308,7 +308,7 @@ def block_moments(
 
 def _block_sums(X: Any, y: Any, weights: Any = None, *, width: int, dtype: Any) -> list[FloatArray]:
     """Count and sum of the values of every column of a block without NaN; one table of shape (2, M)."""
-    values = _numbers(X, y, weights, width, dtype)[0].astype(np.float64)
+    values = _numbers(X, y, weights, width, dtype)[0].astype(float)
     with np.errstate(invalid="ignore"):  # infinite numbers are refused later
         return [np.stack([(~np.isnan(values)).sum(axis=0), np.nansum(values, axis=0)])]
 

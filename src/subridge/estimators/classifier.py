@@ -411,13 +411,13 @@ class RidgeEnsembleClassifier(ClassifierMixin, RidgeEnsembleBase):
 
     def _one_hot(self, labels: Labels) -> FloatArray:
         """One-hot targets, shape (C, n)."""
-        return np.asarray(self.classes_[:, None] == labels, dtype=np.float64)
+        return np.asarray(self.classes_[:, None] == labels, dtype=float)
 
     def _labels_of(self, decision: Array) -> Labels:
         """The classes of the largest decisions (C, n); a tensor if decisions are a tensor and classes are numbers."""
         numbers = first_largest(decision)
         if is_numpy(numbers) or self.classes_.dtype.kind not in "iufb":
-            return self.classes_[to_numpy(numbers).astype(np.intp)]
+            return self.classes_[to_numpy(numbers).astype(np.int64)]
         xp = namespace_of(numbers)
         return xp.take(xp.asarray(self.classes_, device=device_of(numbers)), numbers, axis=0)
 

@@ -340,7 +340,7 @@ class RidgeEnsembleRegressor(MultiOutputMixin, RegressorMixin, RidgeEnsembleBase
             model = BandedRidge({"all": A}, ridges=ridges.ravel() / unit, fit_intercept=self.fit_intercept)
             with warnings.catch_warnings(action="ignore", category=SubridgeWarning):  # of rows, which were given above
                 self._by_target = model.fit(X, targets.T, weights, groups)
-            places = np.searchsorted(ridges.ravel() / unit, model.ridge_)[:, None]
+            places = (ridges.ravel() / unit).searchsorted(model.ridge_)[:, None]
             own = np.ones((len(targets), 1))
             intercept = model.predict(like(np.zeros((1, X.shape[1])), X))[0, :]
             coef = intercept[:0]

@@ -129,13 +129,13 @@ def _said(dim: str, place: ArrayLike) -> str:
 def _curves(data: xr.Dataset, values: xr.DataArray, across: str, by: str, title: str) -> Described:
     """Lines over `across`, one for each value of `by`, with the points of an experiment if the figure has them."""
     values = thinned_along(values, across, _MOST_POINTS).transpose(by, across)
-    at = values[across].values.astype(np.float64)
+    at = values[across].values.astype(float)
     table = values.values
     names = [_said(by, value) for value in values[by]]
     if across == "sample_ratio" and "mean" in data and "standard_error" in data:
         same = {dim: values[dim] for dim in data["mean"].dims if dim in values.coords and values[dim].ndim == 0}
         mean, error = (data[name].sel(same).transpose(by, "n_samples").values for name in ("mean", "standard_error"))
-        sizes = data.n_samples.values.astype(np.float64)
+        sizes = data.n_samples.values.astype(float)
         at, lines = with_trials(names, at, table, sizes / sizes.max(), mean, error)
     else:
         lines = [line(name, row) for name, row in zip(names, table, strict=True)]

@@ -108,7 +108,7 @@ def numbers(values: ArrayLike) -> list[Json]:
     """
     return [
         float(f"{value:.6g}") if np.isfinite(value) else None if np.isnan(value) else str(value)
-        for value in np.asarray(values, dtype=np.float64).tolist()
+        for value in np.asarray(values, dtype=float).tolist()
     ]
 
 

@@ -224,9 +224,9 @@ def _curves(
     """Curves over samples, a row of `table` for each; `labels` name the axis and, in a sentence, the unit."""
     at = across.values.astype(float)
     names = list(cells)
-    last = np.argmax(at)
+    last = at.argmax()
     finite = np.isfinite(at)
-    best = np.argmin(table[:, last])
+    best = table[:, last].argmin()
     lowest = f"At {_place(at[last])} {labels[1]} the error is lowest for {names[best]}: {plain(table[best, last])}."
     lines = [
         line(name, *(part[finite] for part in parts), dashed=name == _OWN_RIDGES)
@@ -272,8 +272,8 @@ def _demo(curves: xr.Dataset) -> Report:
     """Theory beside trained ensembles."""
     names = curves.ensemble.values.tolist()
     mean, error = (each.values for each in mean_and_error(curves.experiment))
-    sizes = curves.n_samples.values.astype(np.float64)
-    dense = curves.dense_samples.values.astype(np.float64)
+    sizes = curves.n_samples.values.astype(float)
+    dense = curves.dense_samples.values.astype(float)
     theory = curves.theory.values
     at, lines = with_trials(names, dense, theory, sizes, mean, error)
     picture = panel("learning curves", {"label": "training samples P"}, {"label": "generalization error E"}, at, lines)

@@ -403,7 +403,7 @@ def _ranked(found: Sequence[Judged], *, is_present: bool, can_be_sure: bool) -> 
     error = np.hypot(noise / scale, 0.5 * (gain - leads / scale))
     is_better = sure & (is_present | (can_be_sure & known[0] & known & (gain > needed * error)))
     error[0] = 0.0
-    taken = int(np.argmax(np.where(sure, leads, 0.0)))
+    taken = int(np.where(sure, leads, 0.0).argmax())
     first = taken if is_better[taken] else 0
     for place, (_, columns) in enumerate(found):
         columns |= {"gain": gain[place], "gain_standard_error": error[place], "surely_better": is_better[place]}

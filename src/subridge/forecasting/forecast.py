@@ -177,7 +177,7 @@ def forecast(
     rows = sample.rows
     metrics = metrics_of(sample)
     if wanted is None:
-        wanted = np.unique(np.round(rows.n_samples * np.geomspace(1, _FURTHEST, _SIZES)))
+        wanted = np.unique((rows.n_samples * np.geomspace(1, _FURTHEST, _SIZES)).round())
     if ensembles is None:
         ensembles = {name: Ensemble(each) for name, each in default_strategies(sample.n_features).items()}
         ridges = "auto" if ridges is None else ridges
@@ -197,7 +197,7 @@ def forecast(
     path = read_ridges(ridges, rows)
     noise = noise_of_targets(rows) if truth("label_noise", label_noise) and groups is None else {}
     per_group = rows.n_samples / rows.n_units
-    sizes = wanted if n_groups is None else np.maximum(np.round(wanted * per_group), 2.0)
+    sizes = wanted if n_groups is None else np.maximum((wanted * per_group).round(), 2.0)
     ends = np.append(sizes, np.inf)
     most = max(each.plan.n_members for each in drawn.values())
     said = list[SubridgeWarning | None]()
@@ -218,7 +218,7 @@ def forecast(
         }
         if groups is not None:
             found["effective_samples"] = curve.effective_samples
-        reach = pilot.reach(curve.ridges[..., np.argmax(sizes), :])
+        reach = pilot.reach(curve.ridges[..., sizes.argmax(), :])
         others = [(0, 0)] * (reach.ndim - 1)
         return {name: values[..., :-1] for name, values in found.items()} | {
             "reach": np.pad(reach, [*others, (0, most - reach.shape[-1])], constant_values=np.nan),
@@ -228,7 +228,7 @@ def forecast(
     found = dict(zip(drawn, side_by_side(one, drawn), strict=True))
     warn_once(said)
     coordinates: dict[str, Any] = {
-        "n_samples": sizes.astype(np.int64) if np.isfinite(sizes).all() else sizes,
+        "n_samples": sizes.astype(int) if np.isfinite(sizes).all() else sizes,
         "aggregation": ("ensemble", [each.aggregation.name for each in drawn.values()]),
     }
     if groups is not None:

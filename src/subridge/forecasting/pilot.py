@@ -112,7 +112,7 @@ def read_sample(
         others = y is not None or groups is not None or task == "classification" or standardise
         require(not others, "moments hold y, as numbers; leave out y, groups=, task= and standardise=")
         moments = moment_rows(X.batches, fit_intercept, X.standardise)
-        require(bool(np.any(moments.targets)), "the target is the same in every row; there is nothing to learn")
+        require(bool(moments.targets.any()), "the target is the same in every row; there is nothing to learn")
         require(
             moments.whole.total_weight == moments.n_samples >= LEAST_ROWS,
             f"a forecast needs moments of at least {LEAST_ROWS} rows, without sample_weight",
@@ -162,7 +162,7 @@ def _read_features(X: MatrixLike) -> FloatArray | SparseMatrix:
     refuse_odd_table("X", X)
     try:
         table: FloatArray | SparseMatrix = check_array(
-            X, accept_sparse=("csr", "csc"), dtype=np.float64, input_name="X", ensure_all_finite=False
+            X, accept_sparse=("csr", "csc"), dtype=float, input_name="X", ensure_all_finite=False
         )
     except (TypeError, ValueError) as error:
         reason = str(error).partition("\n")[0].rstrip(":.")
@@ -316,7 +316,7 @@ class Pilot:
         for start in range(0, len(penalties), block):
             part = penalties[start : start + block]
             found = [fit.left_out(part[:, r], self.targets, doubted=False).errors for r, fit in enumerate(self.members)]
-            places = np.repeat(np.arange(start, start + len(part)), self.n_judged)
+            places = np.arange(start, start + len(part)).repeat(self.n_judged)
             errors = np.stack(found, axis=1 + self.per_target) / self.rows.root_weights
             errors = errors.reshape(len(places), len(found), -1, errors.shape[-1])
             yield LeftOut(self, places, penalties[places], errors)

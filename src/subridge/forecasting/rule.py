@@ -104,7 +104,7 @@ def variance_shares(members: Sequence[MemberFit], penalties: FloatArray) -> Floa
         pairs = np.stack([_pair_traces(members, row) for row in penalties])
     else:
         pairs = residual_pair_traces(members, penalties)
-    return np.clip(1 - n * outer(slack) / np.maximum(pairs, TINY), 0.0, 1 - 1e-9)
+    return (1 - n * outer(slack) / np.maximum(pairs, TINY)).clip(0.0, 1 - 1e-9)
 
 
 def _pair_traces(members: Sequence[MemberFit], penalties: FloatArray) -> FloatArray:
@@ -191,7 +191,7 @@ def at_pilot(pilot: Pilot, ensemble: Ensemble, ridges: FloatArray) -> AtPilot:
         alone = [variance_shares([fit], penalties[:, [r]])[:, 0, 0] for r, fit in enumerate(members)]
         noise = _readout_noise(pilot, ensemble, np.stack(alone, axis=1))
     pairs = np.concatenate([block.pairs for block in pilot.left_out(penalties)])
-    penalties, noise = (np.repeat(each, pilot.n_judged, axis=0) for each in (penalties, noise))
+    penalties, noise = (each.repeat(pilot.n_judged, axis=0) for each in (penalties, noise))
     moments = _moments(pilot, penalties, pairs, noise)
     return AtPilot(ridges, moments, noise, noise[:, 0], noise).weighted(ensemble.aggregation)
 
@@ -248,7 +248,7 @@ def choose_ridges(pilot: Pilot, table: AtPilot, sizes: FloatArray) -> Chosen:
     losses = table.of_targets(table.losses)[:, :, None]
     offered = np.where(reached, losses, np.inf)  # (L, C, S)
     best = last_minimum(offered, offered)
-    first = np.argmax(np.isfinite(offered), axis=0)
+    first = np.isfinite(offered).argmax(axis=0)
     known = table.of_targets(table.losses - (table.weights**2 * table.noise).sum(axis=1))
     errors = (np.take_along_axis(known.T, each, axis=1) for each in (best, last_minimum(losses, losses)))
     return Chosen(table.ridges[best], (first > 0) & (best == first), *errors)
@@ -282,7 +282,7 @@ def in_order(parts: Sequence[tuple[IntArray, Sequence[FloatArray | BoolArray]]])
     >>> in_order([(np.array([2, 0]), [np.array([7.0, 5.0])]), (np.array([1]), [np.array([6.0])])])
     [array([5., 6., 7.])]
     """
-    order = np.argsort(np.concatenate([some for some, _ in parts]))
+    order = np.concatenate([some for some, _ in parts]).argsort()
     return [np.concatenate(each)[order] for each in zip(*(arrays for _, arrays in parts), strict=True)]
 
 
@@ -374,7 +374,7 @@ def _transfer(block: LeftOut, ensemble: Ensemble, gamma_n: FloatArray, sizes: Fl
         ratio, other = (1 - befores) * variance_gain(afters)
         before = befores[0]
         after = afters[0]
-        unsure = np.abs(block.pairs * (ratio - other)) / RECTANGLE  # the forecast is one of the two limits
+        unsure = abs(block.pairs * (ratio - other)) / RECTANGLE  # the forecast is one of the two limits
     noise = _readout_noise(block.pilot, ensemble, np.linalg.diagonal(after)[:, :k])
     settled = ensemble.aggregation.settle(_moments(block.pilot, block.penalties, block.pairs * ratio, noise))
     weights, error = settled.weights, settled.expected
@@ -440,7 +440,7 @@ def design_effects(block: LeftOut) -> FloatArray:
             together, alone = (gain @ (each**2).sum(axis=(0, 2)) for each in (rows.unit_sums(pulls), pulls))
             effects[t, r] = together / max(alone, TINY)
     sizes = rows.unit_sums(np.ones(rows.n_samples))
-    return np.clip(effects, 1.0, float((sizes**2).sum() / sizes.sum()))
+    return effects.clip(1.0, float((sizes**2).sum() / sizes.sum()))
 
 
 def doubts(pilot: Pilot, curve: Curve) -> list[SubridgeWarning | None]:

@@ -346,7 +346,7 @@ def minimum_nonnegative(A: FloatArray, b: FloatArray) -> FloatArray:
         along = (vectors.mT @ b[hard][..., None])[..., 0]
         heard = np.where(abs(along) > ALIKE, along, 0.0)
         y[hard] = [nnls(*each)[0] for each in zip(root[..., None] * vectors.mT, heard / root, strict=True)]
-    return np.asarray(y, dtype=np.float64)
+    return np.asarray(y, dtype=float)
 
 
 @dataclass(frozen=True, eq=False)

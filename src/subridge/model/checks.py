@@ -40,7 +40,7 @@ def real_array(name: str, value: ArrayLike) -> FloatArray:
     refuse_odd_values(name, value)
     fixed = isinstance(value, np.ndarray) and value.base is None and not value.flags.writeable
     try:
-        array = np.array(value, dtype=np.float64, copy=None if fixed else True)
+        array = np.array(value, dtype=float, copy=None if fixed else True)
     except (TypeError, ValueError, OverflowError, RuntimeError) as error:
         raise ParameterError(f"{name} must be a number or an array of numbers, got {value!r}") from error
     if np.isnan(array).any():

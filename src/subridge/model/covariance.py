@@ -242,7 +242,7 @@ class Dense(Covariance):
             return np.asarray(np.linalg.cholesky(self.matrix))
         except np.linalg.LinAlgError:
             values, vectors = np.linalg.eigh(self.matrix)
-            return np.asarray(vectors * np.sqrt(np.clip(values, 0.0, None)))
+            return np.asarray(vectors * np.sqrt(values.clip(0.0, None)))
 
     def scaled(self, factor: float) -> "Dense":
         return Dense(factor * self.matrix)
@@ -605,7 +605,7 @@ class Autoregressive(Covariance):
 
     def block(self, rows: IntArray, columns: IntArray) -> FloatArray:
         # A table of powers: N² look-ups instead of N² calls of pow.
-        powers = self.variance * self.decay ** np.arange(self.size, dtype=np.float64)
+        powers = self.variance * self.decay ** np.arange(self.size, dtype=float)
         return powers[np.abs(np.subtract.outer(rows, columns))]
 
     def apply_rows(self, rows: Array) -> Array:

@@ -196,7 +196,7 @@ class SubsetPlan(Fingerprinted):
         if not self.selects_features or len(np.unique(features)) < len(features):
             raise SubsetError("a banded ridge needs plain subsets of features, each in one space only")
         matrix = np.zeros((len(features), self.n_features))
-        matrix[np.arange(len(features)), features] = np.repeat(given**-0.5, self.subset_sizes)
+        matrix[np.arange(len(features)), features] = (given**-0.5).repeat(self.subset_sizes)
         return SubsetPlan.from_matrices([matrix])
 
     @property
@@ -325,7 +325,7 @@ def feature_indices(label: str, array: npt.NDArray[Any], n_features: int) -> Int
         raise SubsetError(f"indices of {label} must lie in [0, {n_features - 1}], got {array.min()} to {array.max()}")
     if len(np.unique(array)) < len(array):
         raise SubsetError(f"{label} names a feature twice; use SubsetPlan.from_matrices for repeated rows")
-    return _read_only(array.astype(np.int64))
+    return _read_only(array.astype(int))
 
 
 def _matrix(member: int, matrix: ArrayLike, n_features: int | None) -> FloatArray:
@@ -513,7 +513,7 @@ def _row_matrix(row_fractions: ArrayLike, k: int) -> FloatArray:
         raise SubsetError(f"row_fractions must have shape ({k},) or ({k}, {k}), one row per member, got {f.shape}")
     if f.ndim == 1:
         f = np.where(np.eye(k) > 0, f, np.outer(f, f))
-    own = np.diagonal(f)
+    own = f.diagonal()
     if (abs(own) < 1e-100).any():  # their products must not underflow
         raise SubsetError(f"row fractions must lie in (0, 1] and be at least 1e-100, got {own.min():g}")
     return _consistent(f, "row fractions", "rows")

@@ -82,7 +82,7 @@ def moments_of_blocks(blocks: Iterable[tuple[ArrayLike, ArrayLike]]) -> SampleMo
     if n < 3:
         raise DataError(f"moments need at least 3 rows, got {n}")
     second = (products - np.outer(sums / n, sums)) / (n - 1)
-    return SampleMoments(n - 1, second[:M, :M], second[:M, M:], np.diagonal(second)[M:], targets.ndim == 2)
+    return SampleMoments(n - 1, second[:M, :M], second[:M, M:], second.diagonal()[M:], targets.ndim == 2)
 
 
 def eigenbasis(moments: SampleMoments) -> tuple[FloatArray, ...]:
@@ -110,8 +110,8 @@ def spectrum(l: FloatArray, ridges: FloatArray, kappa: FloatArray) -> FloatArray
     shares = atoms / (atoms + kappa) / df
     mass = nnls(np.vstack([shares, np.full(len(atoms), _SURE / M)]), np.append(np.ones(len(df)), _SURE))[0]
     # Each eigenvalue is the mean over its share 1/M of the mass, so that it may lie between two atoms.
-    reached = np.append(0.0, np.cumsum(mass))
-    sums = np.append(0.0, np.cumsum(mass * atoms))
+    reached = np.append(0.0, mass.cumsum())
+    sums = np.append(0.0, (mass * atoms).cumsum())
     tau = np.diff(np.interp(np.linspace(0, reached[-1], M + 1), reached, sums))
     return np.asarray(tau * (l.sum() / tau.sum()))
 
@@ -157,10 +157,10 @@ def left_out_excess(X: FloatArray, y: FloatArray, moments: SampleMoments) -> flo
     l, U, b, ridges, share = eigenbasis(moments)
     explained = (l + 2 * ridges) / (l + ridges) ** 2 @ b**2
     residual = moments.power.sum() - explained.sum(axis=1, keepdims=True)
-    best = np.argmin(residual / share**2)
+    best = (residual / share**2).argmin()
     R = 1 / (l + ridges[best])
     Z = (X - X.mean(axis=0)) @ U
-    errors = np.sum((y - y.mean(axis=0) - (Z * R) @ b) ** 2, axis=1)
+    errors = ((y - y.mean(axis=0) - (Z * R) @ b) ** 2).sum(axis=1)
     leverage = (Z**2 @ R + 1) / len(X)
     mean = errors.mean() / (1 - leverage.mean()) ** 2
-    return float(np.mean(errors / (1 - leverage) ** 2) / mean - 1)
+    return float((errors / (1 - leverage) ** 2).mean() / mean - 1)

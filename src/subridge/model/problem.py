@@ -242,7 +242,7 @@ class Problem(Fingerprinted):
                 UncertainMomentsWarning,
                 stacklevel=3,
             )
-        variances = np.diagonal(moments.covariance)
+        variances = moments.covariance.diagonal()
         if variances[variances > 0].min(initial=np.inf) < _FAINT * variances.max():
             warnings.warn(
                 f"variances of columns differ by more than {1 / _FAINT:g} times, so that the smallest ones are lost in "

@@ -270,7 +270,7 @@ def _total_and_bound(
 
 def _not_below_zero(total: FloatArray) -> FloatArray:
     """Clip negative rounding residue to zero; a risk is a mean of squares."""
-    return np.maximum(total, 0.0)
+    return np.asarray(np.maximum(total, 0.0))
 
 
 def _relative(error: FloatArray, total: FloatArray, moments: MemberMoments, rounding: FloatArray) -> FloatArray:

@@ -485,11 +485,11 @@ def _disjoint_plan(shares: FloatArray, n_features: int, rng: np.random.Generator
     if k > M:
         raise SubsetError(f"n_features={M} cannot serve n_members={k}: every member needs a feature; lower n_members")
     wanted = shares / shares.sum() * M
-    sizes = np.maximum(np.floor(wanted).astype(np.int64), 1)
+    sizes = np.maximum(np.floor(wanted).astype(int), 1)
     while sizes.sum() > M:  # members raised to one feature take it from the member furthest above its share
-        sizes[np.argmax(np.where(sizes > 1, sizes - wanted, -np.inf))] -= 1
-    sizes[np.argsort(sizes - wanted, kind="stable")[: M - sizes.sum()]] += 1
-    return SubsetPlan.from_indices([np.sort(part) for part in np.split(rng.permutation(M), np.cumsum(sizes)[:-1])], M)
+        sizes[np.where(sizes > 1, sizes - wanted, -np.inf).argmax()] -= 1
+    sizes[(sizes - wanted).argsort(kind="stable")[: M - sizes.sum()]] += 1
+    return SubsetPlan.from_indices([np.sort(part) for part in np.split(rng.permutation(M), sizes.cumsum()[:-1])], M)
 
 
 def _sizes_of(options: StrategyOptions) -> tuple[int, ...]:
@@ -508,7 +508,7 @@ def _sizes_of(options: StrategyOptions) -> tuple[int, ...]:
     if wanted.dtype.kind == "f":
         if not ((wanted > 0) & (wanted <= 1)).all():
             raise ParameterError(f"subset_sizes must lie in (0, 1] as fractions of the features, got {given!r}")
-        wanted = np.maximum(np.round(wanted * int(options.n_features)), 1).astype(int)
+        wanted = np.maximum((wanted * int(options.n_features)).round(), 1).astype(int)
     return tuple(wanted.tolist())
 
 

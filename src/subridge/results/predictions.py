@@ -47,7 +47,7 @@ def predicted_curves(
     >>> dict(curves.risk.sizes)
     {'ridge': 1, 'sample_ratio': 2}
     """
-    lam = np.asarray(ridges, dtype=np.float64)
+    lam = np.asarray(ridges, dtype=float)
 
     def total(ridge: FloatArray) -> FloatArray:
         return risk(problem, replace(ensemble, ridge=ridge), sample_ratios, n_features=n_features).total
@@ -55,15 +55,15 @@ def predicted_curves(
     curves = xr.Dataset(
         {
             "risk": (("ridge", "sample_ratio"), total(lam[:, None, None])),
-            "subset_fraction": ("member", np.diagonal(ensemble.fractions)),
+            "subset_fraction": ("member", ensemble.fractions.diagonal()),
         },
-        {"ridge": lam, "sample_ratio": np.asarray(sample_ratios, dtype=np.float64)},
+        {"ridge": lam, "sample_ratio": np.asarray(sample_ratios, dtype=float)},
         result_attributes(
             "learning_curves",
             1,
             "Predicted risk of a ridge ensemble on equicorrelated data.",
             n_features=float("inf") if n_features is None else n_features,
-            readout_noise=np.squeeze(ensemble.readout_noise).tolist(),
+            readout_noise=ensemble.readout_noise.squeeze().tolist(),
             **{name: np.asarray(value).tolist() for name, value in asdict(problem).items()},
         ),
     )

@@ -207,11 +207,11 @@ def feature_statistics(X: ArrayLike, y: ArrayLike, n_images: int, n_fitted: int)
     True
     """
     labels = np.asarray(y)
-    centred = np.array(X, dtype=np.float64)
+    centred = np.array(X, dtype=float)
     centred -= centred.mean(axis=0)
     covariance = centred.T @ centred / len(centred)
     eigenvalues = np.linalg.eigvalsh(covariance)[::-1]
-    order = np.argsort(labels, kind="stable")
+    order = labels.argsort(kind="stable")
     chosen = order[np.linspace(0, len(order) - 1, min(n_images, len(order))).astype(int)]
     ranks = np.arange(1, len(eigenvalues) + 1)
     n = min(n_fitted, int((eigenvalues > 0).sum()))

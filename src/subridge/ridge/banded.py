@@ -346,7 +346,7 @@ class BandedSearch:
                     errors = self.squares(solution.left_out @ labels(index_on(self.targets, at)))
                     table[place, number] += (to_numpy(errors) / variation[at]).sum()
                 tick(1 / len(self.ridges))
-        best = np.unravel_index(np.argmin(table), table.shape)
+        best = np.unravel_index(table.argmin(), table.shape)
         self.ridges = self.ridges[[best[1]]]
         self.try_shares(draws[best[0]])
 
@@ -483,7 +483,7 @@ def _centres(points: FloatArray, weights: FloatArray, count: int, rng: Generator
 def _shares_of(roots: FloatArray, search: BandedSearch) -> FloatArray:
     """Shares of all spaces from square roots of those that vary, rounded so that they do not depend on the machine."""
     found = np.zeros((len(roots), len(search.scales)))
-    found[:, search.scales > 0] = np.round(roots**2, 6)
+    found[:, search.scales > 0] = (roots**2).round(6)
     return np.asarray(found / found.sum(axis=1, keepdims=True))
 
 

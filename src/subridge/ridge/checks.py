@@ -96,7 +96,7 @@ def repeated_rows(rows: TrainingRows) -> SubridgeWarning | None:
     directions = rng.standard_normal((_PROJECTIONS, len(some))) / scales[some] / len(some) ** 0.5
     features = select_rows(rows.features, some)
     seen = to_numpy(like(directions, features) @ features / rows.root_weights)  # (8, n)
-    order = np.argsort(seen[0])
+    order = seen[0].argsort()
     owners = rows.owners
     has_copy = np.zeros(n, dtype=bool)
     for step in (1, 2, 3):

@@ -76,7 +76,7 @@ def default_ridges(column_squares: ArrayLike, n_samples: int = 1, subset_size: i
     >>> float(default_ridges([1.0, 1e-10])[0] <= 1e-12)
     1.0
     """
-    squares = np.asarray(column_squares, dtype=np.float64)
+    squares = np.asarray(column_squares, dtype=float)
     scale = float(squares.mean()) if squares.size else 0.0
     if not 0 < scale < np.inf:
         return 10.0 ** (np.arange(_LEAST, _MOST + 1) / 2)
@@ -223,7 +223,7 @@ def last_minimum(losses: FloatArray, ties: FloatArray) -> IntArray:
     array([2])
     """
     ties = np.where(losses == losses.min(axis=0), ties, np.inf)
-    return np.asarray(len(losses) - 1 - np.argmax((ties == ties.min(axis=0))[::-1], axis=0))
+    return np.asarray(len(losses) - 1 - (ties == ties.min(axis=0))[::-1].argmax(axis=0))
 
 
 class Judged(NamedTuple):
@@ -284,7 +284,7 @@ class Losses:
 
     def common(self, places: int | IntArray) -> IntArray:
         """The places of members that share a ridge, shape (b, k), or each of t ridges, (t b, k)."""
-        return np.repeat(np.repeat(places, len(self.numbers))[:, None], len(self.paths), axis=1)
+        return np.repeat(places, len(self.numbers))[:, None].repeat(len(self.paths), axis=1)
 
     def at(self, places: IntArray) -> Judged:
         """The loss at any places; with fitted weights it is the error to expect on new samples."""
@@ -361,7 +361,7 @@ def squares_of(outputs: Array, losses: Losses) -> FloatArray:
     rows = losses.rows
     if losses.aggregation.decides_classes:
         wrong = first_largest(outputs) != first_largest(rows.targets)
-        return np.asarray(to_numpy(wrong * rows.weights), dtype=np.float64)
+        return np.asarray(to_numpy(wrong * rows.weights), dtype=float)
     return to_numpy(((rows.targets - outputs) ** 2).sum(axis=1) * rows.weights)
 
 
@@ -417,8 +417,8 @@ def choose_ridges(losses: Losses, scope: Scope) -> IntArray:
         least = last_minimum(*np.where(own < floors[asked.numbers], np.inf, found))
         return own[least, np.arange(len(least))]
 
-    every = np.repeat(offered[:, None], len(floors), axis=1)
-    places = np.repeat(best(losses, every, losses.common(offered))[:, None], k, axis=1)
+    every = offered[:, None].repeat(len(floors), axis=1)
+    places = best(losses, every, losses.common(offered))[:, None].repeat(k, axis=1)
     changed = np.zeros(len(places))  # by entry, the last step that changed it
     for step in range(k * _MOST_SWEEPS if scope == "joint" else 0):
         r = step % k

@@ -86,7 +86,7 @@ class DiskColumns:
         for start in range(0, M, self.step):
             part = slice(start, min(start + self.step, M))
             values = read_part(self.array, (slice(None), part), f"columns {start} to {part.stop}")
-            yield part, values[self.kept].astype(np.float64)
+            yield part, values[self.kept].astype(float)
 
 
 @dataclass(frozen=True, eq=False)

@@ -332,7 +332,7 @@ def refined_curve(
     left: list[tuple[int, int]] = []  # members that do not converge, and at which size
     for place, (start, P) in enumerate(pairwise([0, *sizes])):
         _add_gram(F[:, start:P, :].mT, gram)
-        split = int(np.searchsorted(member_sizes, P))  # the members before it are on the primal side
+        split = int(member_sizes.searchsorted(P))  # the members before it are on the primal side
         for part, matrices in (slice(0, split), gram), (slice(split, G), kernel[:, :P, :P]):
             if part.start < part.stop:
                 own = xp.asarray(matrices[part, ...], copy=True)

@@ -190,7 +190,7 @@ def take(pool: Sequence[Candidate], squares: Sequence[FloatArray], rows: Trainin
     needed = np.array([each.needed for each in pool])[:, None]
     sure = np.array(gains) > needed * np.array(noise) + _ROUNDING * squares[0].sum(axis=1) / rows.total_weight
     sure[0] = True
-    return np.asarray(np.argmax(np.where(sure, np.array(gains), -np.inf), axis=0))
+    return np.asarray(np.where(sure, np.array(gains), -np.inf).argmax(axis=0))
 
 
 # -- the error of the whole procedure -------------------------------------------------------------
@@ -233,7 +233,7 @@ def judge(pool: Sequence[Candidate], taken: int = 0) -> tuple[Array, float]:
             places, fitted, _ = again[pick]
             found = outputs_at(pool[pick].losses, places[which], None if fitted is None else fitted[which])
             own = np.flatnonzero(np.isin(rows.owners, numbers))
-            honest[:, own] = found[np.searchsorted(numbers, rows.owners[own]), :, own].T
+            honest[:, own] = found[numbers.searchsorted(rows.owners[own]), :, own].T
     part = np.flatnonzero(np.isin(rows.owners, units))
     before, after = (_error(take_last(each, part), chosen.losses, part) for each in (outputs, honest))
     return honest, apparent * (after / before) if before > 0 else apparent + after

@@ -61,7 +61,7 @@ _SMALL = 20_000  # numbers of a table that is kept even if the factorisation tak
 _LEAST_PAIR_SLACK = 1e-10  # two rows that are alone in a direction determine each other: the second is not left out
 
 
-_NONE = np.empty(0, dtype=np.intp)
+_NONE = np.empty(0, dtype=int)
 
 
 class LeftOut(NamedTuple):
@@ -140,7 +140,7 @@ class MemberFit:
         found = residues_of(seen)
         if self.measurement.ndim == 2:
             found = product_of_residues(found, residues_of(self.measurement).T)
-        return np.hstack([found, np.ones((len(found), int(self.rows.fit_intercept)), dtype=np.int64)])
+        return np.hstack([found, np.ones((len(found), int(self.rows.fit_intercept)), dtype=int)])
 
     def has_rank(self, rank: int, without: Sequence[int] | IntArray = ()) -> bool:
         """Whether the rank of the centred rows, less some of them, is exactly this number, which it reaches at least.
@@ -150,7 +150,7 @@ class MemberFit:
         """
         if self._residues is None:
             return True
-        kept = np.delete(self._residues, np.asarray(without, dtype=np.intp), axis=0)
+        kept = np.delete(self._residues, np.asarray(without, dtype=int), axis=0)
         return rank >= 0 and rank_is_at_most(kept, rank + self.rows.fit_intercept)
 
     def uncertainty(self, penalties: FloatArray) -> FloatArray:
@@ -785,7 +785,7 @@ class MemberPath:
         shared = identity * Z.T
         for place, (R, w) in enumerate(zip(*_of_sets(fit, self.penalties), strict=True)):
             square = R @ R
-            second = np.trace(square)
+            second = square.trace()
             fourth = (square * square).sum()
             across = shared + (U * w) @ between.T  # (n, S)
             for size in np.unique(sizes):

@@ -119,7 +119,7 @@ def moments_of(X: Array | SparseMatrix, targets: Array, sample_weight: Array | N
         refuse_out_of_range(rows)
         found = rows.feature_means, means, design.gram(), design.onto_features(g), (g * g).sum(axis=1)
     weights = to_numpy(rows.weights)
-    octave = np.rint(np.clip(np.log2(weights), -_OCTAVES, _OCTAVES)).astype(np.intp) + _OCTAVES
+    octave = np.rint(np.log2(weights).clip(-_OCTAVES, _OCTAVES)).astype(int) + _OCTAVES
     by_weight = np.array([np.bincount(octave, weights**power, 2 * _OCTAVES + 1) for power in (0, 1)])
     return RowMoments(
         rows.n_samples,
@@ -356,11 +356,11 @@ def moment_rows(batches: Sequence[RowMoments], fit_intercept: bool, standardise:
     # Without intercept, moments about zero are used.
     used = whole._shifted(whole.feature_means, whole.target_means, whole.total_weight * (not fit_intercept))
     means = whole.feature_means * fit_intercept
-    squares = np.diagonal(whole.gram)
+    squares = whole.gram.diagonal()
     rounding = (whole.n_samples * EPS * abs(whole.feature_means)) ** 2 * whole.total_weight
     deviations = np.sqrt(np.where(squares > rounding, squares, 0.0))
     scales = np.where(standardise & (deviations > 0), deviations / whole.total_weight**0.5, 1.0)
-    root, targets = _root(used, deviations if fit_intercept else np.sqrt(np.diagonal(used.gram)))
+    root, targets = _root(used, deviations if fit_intercept else np.sqrt(used.gram.diagonal()))
     weights = np.full(len(root), whole.total_weight / len(root))
     return MomentRows(
         np.ascontiguousarray((root / scales).T),

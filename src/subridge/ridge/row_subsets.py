@@ -45,7 +45,7 @@ class PartialPath(MemberPath):
         self.rows = rows
         self._seen = seen
         self._others = np.setdiff1d(np.arange(rows.n_samples), seen)
-        self._order = np.argsort(np.concatenate([seen, self._others]))
+        self._order = np.concatenate([seen, self._others]).argsort()
         self._new = new_rows(_given(rows, self._others), plan.measurements[r], own.feature_means)
 
     def errors(self, index: int | IntArray) -> Array:
@@ -59,7 +59,7 @@ class PartialPath(MemberPath):
         xp = namespace_of(self._new)
         fit = self._fit
         touched = np.flatnonzero(np.isin(left_out, self._seen))
-        seen = np.searchsorted(self._seen, left_out[touched])
+        seen = self._seen.searchsorted(left_out[touched])
         inside = super().pair_errors(places, seen)
         found = []
         for place, pairs in zip(places.tolist(), inside, strict=True):

@@ -74,7 +74,7 @@ class LeftOutSets:
     @cached_property
     def order(self) -> IntArray:
         """Places of the rows 0 to n - 1 among the answered rows of all batches, shape (n,)."""
-        return np.argsort(np.concatenate([batch.rows[batch.answered] for batch in self.batches]))
+        return np.concatenate([batch.rows[batch.answered] for batch in self.batches]).argsort()
 
     @cached_property
     def rows_of_sets(self) -> list[IntArray]:
@@ -111,9 +111,9 @@ class LeftOutSets:
     @cached_property
     def owners(self) -> IntArray:
         """The number of the set from which the error of each row comes, shape (n,)."""
-        return np.repeat(
-            np.arange(self.n_sets), np.concatenate([batch.answered.sum(axis=1) for batch in self.batches])
-        )[self.order]
+        return np.arange(self.n_sets).repeat(np.concatenate([batch.answered.sum(axis=1) for batch in self.batches]))[
+            self.order
+        ]
 
 
 def left_out_groups(groups: ArrayLike, n_samples: int, kept: IntArray | None = None) -> LeftOutSets:
@@ -146,7 +146,7 @@ def left_out_groups(groups: ArrayLike, n_samples: int, kept: IntArray | None = N
     batches = []
     for size in np.unique(sizes):
         own = np.flatnonzero(sizes[numbers] == size)
-        rows = own[np.argsort(numbers[own], kind="stable")].reshape((-1, size))
+        rows = own[numbers[own].argsort(kind="stable")].reshape((-1, size))
         batches.append(SetBatch(rows, rows >= 0))
     return LeftOutSets(tuple(batches), True)
 
@@ -159,8 +159,8 @@ def left_out_windows(gap: int, positions: Sequence[int] | IntArray) -> LeftOutSe
     """
     times = np.asarray(positions)
     n = len(times)
-    first = np.searchsorted(times, times - gap, side="left")
-    sizes = np.searchsorted(times, times + gap, side="right") - first
+    first = times.searchsorted(times - gap, side="left")
+    sizes = times.searchsorted(times + gap, side="right") - first
     if (sizes == n).any():
         raise ParameterError(f"gap={gap} leaves out all {n} rows at once; give a gap below {n // 2}")
     batches = []
@@ -282,7 +282,7 @@ class TrainingRows:
         """Sums over the rows of each unit, shape (..., n) to (..., n_units)."""
         if self.left_out is None:
             return values
-        order = np.argsort(self.owners, kind="stable")
+        order = self.owners.argsort(kind="stable")
         return np.add.reduceat(values[..., order], np.flatnonzero(np.diff(self.owners[order], prepend=-1)), axis=-1)
 
     @cached_property
@@ -394,7 +394,7 @@ class TrainingRows:
             return Design(select_rows(X, A) if A.ndim == 1 else like(A, X) @ X, means, roots)
         if A.ndim == 1:
             return Design(X[:, A], means[A], roots)
-        return Design(np.ascontiguousarray(((X @ A.T.astype(np.float64) - A @ means) * roots[:, None]).T), means, roots)
+        return Design(np.ascontiguousarray(((X @ A.T.astype(float) - A @ means) * roots[:, None]).T), means, roots)
 
 
 def new_rows(X: Array | SparseMatrix, measurement: IntArray, means: Array) -> Array:
@@ -428,7 +428,7 @@ def training_rows(
         counts = np.diff(table.indptr)
         offsets = means * (counts == len(weights)) * table.has_canonical_format  # of columns without zeros, maybe large
         features = (
-            csc_array((table.data - np.repeat(offsets, counts), table.indices, table.indptr), table.shape)
+            csc_array((table.data - offsets.repeat(counts), table.indices, table.indptr), table.shape)
             if offsets.any()
             else table
         )

@@ -76,7 +76,7 @@ class TargetLosses(Losses):
 
     def _judged(self, places: IntArray) -> Judged:
         worth = np.array([path.independent[at] for path, at in zip(self.paths, places.T, strict=True)]).T
-        every = np.repeat(places[:1], len(self.floors), axis=0)
+        every = places[:1].repeat(len(self.floors), axis=0)
         every[self.numbers] = places
         settled = self.aggregation.settle(_moments(self.products(every)[1][self.numbers], worth))
         return Judged(settled.expected, np.zeros(len(places)), settled.weights)

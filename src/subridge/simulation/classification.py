@@ -77,7 +77,7 @@ class ClassificationExperiment(Fingerprinted):
     @cached_property
     def feature_scale(self) -> float:
         """Mean square of a feature, the unit in which a ridge counts as small."""
-        return float(np.mean(self.features[:1000] ** 2))
+        return float((self.features[:1000] ** 2).mean())
 
     def order_of(self, trial: int) -> IntArray:
         """The training samples of a trial in their order, shape (P_max,); smaller training sets are its prefixes."""
@@ -137,7 +137,7 @@ def make_classification(
         features=X,
         labels=labels,
         test_features=X_test,
-        test_labels=np.searchsorted(classes, y_test),
+        test_labels=classes.searchsorted(y_test),
         classes=tuple(str(name) for name in classes),
         strategies=tuple(strategies),
         aggregation=aggregation,

@@ -116,13 +116,13 @@ class GaussianExperiment(Fingerprinted):
             f"ridges must have shape (n,) or (n, {k}), got {table.shape}",
             ParameterError,
         )
-        return np.repeat(table, k // table.shape[1], axis=1)
+        return table.repeat(k // table.shape[1], axis=1)
 
     @cached_property
     def noise_table(self) -> FloatArray:
         """η of every sweep value and member, shape (n_noises, k)."""
         table = np.atleast_2d(self.ensemble.readout_noise)
-        return np.repeat(table, self.ensemble.n_members // table.shape[1], axis=1)
+        return table.repeat(self.ensemble.n_members // table.shape[1], axis=1)
 
     @cached_property
     def feature_scale(self) -> float:
@@ -152,7 +152,7 @@ class GaussianExperiment(Fingerprinted):
         own = trial if "data" in self.redraw else 0
         return [
             np.sort(stream(self.seed, ROWS, own, n_rows, r).permutation(n_rows)[: max(1, round(f * n_rows))])
-            for r, f in enumerate(np.diagonal(self.ensemble.row_fractions))
+            for r, f in enumerate(self.ensemble.row_fractions.diagonal())
         ]
 
     def plan_of(self, trial: int) -> SubsetPlan:

@@ -158,7 +158,7 @@ def _curves(e: GaussianExperiment) -> xarray.Dataset:
             "fingerprint": e.fingerprint(),
             "n_features": e.n_features,
             "subset_sizes": sizes,
-            "row_fractions": [1] if (f := e.ensemble.row_fractions) is None else np.unique(np.diagonal(f)).tolist(),
+            "row_fractions": [1] if (f := e.ensemble.row_fractions) is None else np.unique(f.diagonal()).tolist(),
             "subsets_drawn": drawn,
             # w*ᵀΣ_s w*/M of the first teacher is the risk of predicting zero; rounding is relative to it.
             "signal_power": float(teacher @ e.finite_problem.signal_covariance.apply(teacher)) / e.n_features,

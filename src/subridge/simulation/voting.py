@@ -91,7 +91,7 @@ def _vote(
     sizes = np.array([len(own) for *_, own in members])
     # Columns of equal length, and factors 1/√N_r that are zero where a column only pads.
     inside = np.arange(sizes.max()) < sizes[:, None]
-    columns = np.zeros(inside.shape, dtype=np.int64)
+    columns = np.zeros(inside.shape, dtype=int)
     columns[inside] = np.concatenate([own for *_, own in members])
     scales = like(np.where(inside, 1 / np.sqrt(sizes)[:, None], 0.0), test)[:, None, :]
     F = gathered(features, rows, columns) * scales

@@ -101,7 +101,7 @@ def _member(problem: Problem, plan: SubsetPlan, r: int, unit: float, rank: int, 
     H = measured(problem, plan, r, r)
     # Standard deviations of what the member measures; for a matrix A upper bounds, without cancellation.
     deviations = np.sqrt(S.variances_of_features() + O.variances_of_features())
-    spread = np.sqrt(np.diagonal(H)) if chooses else np.abs(A) @ deviations
+    spread = np.sqrt(H.diagonal()) if chooses else np.abs(A) @ deviations
     found = decompose(H, spread**2, accurate=accurate)
     d, Z, theta = found.values, found.whiten, found.theta
     few = np.sqrt(min(len(d), _ALIGNED))
@@ -119,7 +119,7 @@ def _member(problem: Problem, plan: SubsetPlan, r: int, unit: float, rank: int, 
     moved = plan.lift(r, Z @ solved)
     refined = solved + along(unseen - moved, begun + moved)
     # Small entries of H Z are d Z. Large ones are computed as a product, in which nothing cancels.
-    HZ = found.image if found.is_plain else np.where(np.diagonal(H)[:, None] <= d, H @ Z, found.image)
+    HZ = found.image if found.is_plain else np.where(H.diagonal()[:, None] <= d, H @ Z, found.image)
     at_start = HZ.T @ start
     fit = at_start + HZ.T @ (start - Z @ at_start) + refined
     used = (start != 0) & (spread > 0)
@@ -134,7 +134,7 @@ def _member(problem: Problem, plan: SubsetPlan, r: int, unit: float, rank: int, 
     most = len(A)
     if not chooses:
         # H itself is rounded: |δH_ij| ≤ eps·a_i a_j with a = |A| √diag Σ
-        theta = np.maximum(theta, 4 * EPS * np.sum((spread[:, None] * Z) ** 2, axis=0))
+        theta = np.maximum(theta, 4 * EPS * ((spread[:, None] * Z) ** 2).sum(axis=0))
         terms = abs(unseen) + abs(A).T @ abs(step)
         norms = np.linalg.norm(A, axis=1, keepdims=True)
         # The rank of the rows, each scaled to length one.
@@ -152,7 +152,7 @@ def _member(problem: Problem, plan: SubsetPlan, r: int, unit: float, rank: int, 
     doubt = TableDoubt(
         theta,
         # The refinement adds errors of small directions, which are less accurate, to the loadings of larger ones.
-        (blurred * (own + reach) + few * np.sqrt(theta * np.cumsum(theta * solved**2))) / root,
+        (blurred * (own + reach) + few * np.sqrt(theta * (theta * solved**2).cumsum())) / root,
         (abs(solved) + blurred * reach) / root,
         (blurred * left + EPS * np.sqrt(_size(S, terms) + noise)) / root,
         left / root,
@@ -177,8 +177,8 @@ def decompose(H: FloatArray, level: FloatArray, *, accurate: bool) -> Directions
     ([1e-40, 1.0, 1e+40], True)
     """
     N = len(H)
-    live = np.flatnonzero(np.diagonal(H) > 0)
-    h = np.diagonal(H)[live]
+    live = np.flatnonzero(H.diagonal() > 0)
+    h = H.diagonal()[live]
     if not len(live):
         return Directions(np.zeros(0), np.zeros((N, 0)), np.zeros((N, 0)), np.zeros(0))
     G = H[np.ix_(live, live)]
@@ -206,7 +206,7 @@ def _graded(G: FloatArray, level: FloatArray, rounding: float) -> Directions:
     L, order, rank = _pivoted_cholesky(G, noise)
     left = order[rank:]
     roots, _, Y = jacobi(L, jobu=3)
-    ascending = np.argsort(roots)
+    ascending = roots.argsort()
     roots = roots[ascending]
     Y = Y[:, ascending]
     d = roots**2
@@ -220,7 +220,7 @@ def _graded(G: FloatArray, level: FloatArray, rounding: float) -> Directions:
     Z[order[:rank]] = scipy.linalg.solve_triangular(L[:rank], Y - L[rank:].T @ share, lower=True, trans="T")
     image = d * Z
     image[order] = np.where(large, image[order], L @ Y)
-    theta = rounding * (np.sum((np.sqrt(np.diagonal(G))[:, None] * Z) ** 2, axis=0) + 1)
+    theta = rounding * (((np.sqrt(np.diagonal(G))[:, None] * Z) ** 2).sum(axis=0) + 1)
     return Directions(d, Z, image, theta, False, False, n - rank, float(noise[left].sum()), blurred)
 
 
@@ -228,10 +228,10 @@ def _pivoted_cholesky(G: FloatArray, noise: FloatArray) -> tuple[FloatArray, Int
     """Cholesky that passes over features explained up to rounding: L (n, rank) by pivots, their order, the rank."""
     n = len(G)
     L = np.zeros((n, n))
-    left = np.diagonal(G)
+    left = G.diagonal()
     order: list[int] = []
     while (waiting := left > noise).any():
-        i = int(np.argmax(np.where(waiting, left, -1.0)))
+        i = int(np.where(waiting, left, -1.0).argmax())
         j = len(order)
         column = G[:, i] - L[:, :j] @ L[i, :j]
         column = column / np.sqrt(left[i])
@@ -241,7 +241,7 @@ def _pivoted_cholesky(G: FloatArray, noise: FloatArray) -> tuple[FloatArray, Int
         left[i] = 0.0
         order.append(i)
     rank = len(order)
-    ordered = np.array(order + sorted(set(range(n)) - set(order)), dtype=np.int64)
+    ordered = np.array(order + sorted(set(range(n)) - set(order)), dtype=int)
     return L[ordered][:, :rank], ordered, rank
 
 
@@ -260,7 +260,7 @@ def measured(problem: Problem, plan: SubsetPlan, r: int, s: int) -> FloatArray:
 
 def _residues(problem: Problem, features: IntArray) -> IntArray:
     """Twice the covariance of some features modulo a prime, before its entries are rounded."""
-    total = np.zeros((len(features), len(features)), dtype=np.int64)
+    total = np.zeros((len(features), len(features)), dtype=int)
     for covariance in (problem.signal_covariance, problem.noise_covariance):
         parts = covariance.diagonal_plus_low_rank()
         if parts is None:

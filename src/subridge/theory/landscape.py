@@ -94,7 +94,7 @@ def general_landscape(
     spectra = [member.spectrum for member in tables.members]
     k = len(spectra)
     samples = grid.alpha * tables.n_features
-    seen = grid.alpha[:, None] * np.diagonal(grid.rows)
+    seen = grid.alpha[:, None] * grid.rows.diagonal()
     shared = row_factors(grid.rows)
 
     def ridge(kappa_bar: ComplexArray, rows: IntArray | slice) -> ComplexArray:

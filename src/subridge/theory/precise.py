@@ -99,7 +99,7 @@ def _exact(x: ArrayLike) -> Any:
     """Doubles as exact numbers of high precision, in an array of objects."""
     import mpmath
 
-    return np.vectorize(mpmath.mpf, otypes=[object])(np.asarray(x, dtype=np.float64))[()]
+    return np.vectorize(mpmath.mpf, otypes=[object])(np.asarray(x, dtype=float))[()]
 
 
 def _matrix(covariance: Covariance) -> Any:
@@ -161,7 +161,7 @@ def _effective_ridge(d: Any, M: int, alpha: Any, lam: Any) -> Any:
 def _proposition_two(problem: Any, ensemble: Ensemble, alpha: Any, lam: Any) -> tuple[Any, Any]:
     """The bias and γ_rs of eq. 16 (EquiCorrGeneralizationError), as printed."""
     nu = _exact(ensemble.fractions)
-    own = np.diagonal(nu)
+    own = nu.diagonal()
     s, c, omega, rho = map(_exact, (problem.data_scale, problem.correlation, problem.feature_noise, problem.alignment))
     b = s * (1 - c)
     a = b + omega**2

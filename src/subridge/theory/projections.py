@@ -61,7 +61,7 @@ def power_spectrum(problem: Problem) -> PowerSpectrum:
         rest = max(float(w @ S.apply(w)) / M - float(power.sum()), 0.0)
     values, where = np.unique(total, return_inverse=True)
     first = int(values[0] == 0)
-    counts, along = (np.bincount(where, weights)[first:].astype(np.float64) for weights in (None, power))
+    counts, along = (np.bincount(where, weights)[first:].astype(float) for weights in (None, power))
     return PowerSpectrum(values[first:], counts, along, rest, is_exact)
 
 
@@ -90,14 +90,14 @@ def _renormalise(spectrum: PowerSpectrum, strength: FloatArray, N: int, P: Float
         return least - (1 / (1 + mu[:, None] / d)) @ counts - smaller(mu, strength, apart)
 
     low = np.maximum(least - rank, 0.0)
-    phi = np.repeat(np.sign(P)[:, None], len(d), axis=1)
+    phi = np.sign(P)[:, None].repeat(len(d), axis=1)
     psi = 1 - phi
     inner = np.flatnonzero((P > 0) & (rank > 0) & ((strength > 0) | (least < rank)))
     if len(inner):
         given = n, pull, gap = least[inner], strength[inner], apart[inner]
         # Of the j = ⌊least⌋ + 1 largest eigenvalues none is below d_j, so that n_1 ≥ j d_j/(d_j + μ).
         j = np.floor(n) + 1
-        by_rank = np.append(d[::-1], 0.0)[np.searchsorted(np.cumsum(counts[::-1]), j)] * (j - n) / n
+        by_rank = np.append(d[::-1], 0.0)[np.cumsum(counts[::-1]).searchsorted(j)] * (j - n) / n
         bottom = np.maximum(by_rank, pull / (n * (n + gap)))
         top = np.maximum(2 * (counts @ d) / n, 4 * pull / n**2)
         root = elementwise.find_root(defect, (np.log(bottom) - 1e-9, np.log(top) + 1e-9), args=given)
@@ -148,7 +148,7 @@ def _block(M: int, spectrum: PowerSpectrum, ensemble: Ensemble, grid: GeneralGri
     assert isinstance(ensemble.subsets, Projection)
     sizes = ensemble.subsets.subset_sizes
     f = grid.rows
-    own = np.diagonal(f)
+    own = f.diagonal()
     e, counts = spectrum.power, spectrum.counts
     lam = np.minimum(grid.lam, VAST * spectrum.values.max(initial=1.0))
     # Members of one kind are solved once.

@@ -148,7 +148,7 @@ def _errors(tables: Tables, grid: GeneralGrid, *, outputs: bool) -> list[FloatAr
 
 def _block(tables: Tables, grid: GeneralGrid, *, outputs: bool) -> tuple[FloatArray, ...]:
     G, k = grid.lam.shape
-    f = np.diagonal(grid.rows)
+    f = grid.rows.diagonal()
     shared = row_factors(grid.rows)
     seen = f * grid.alpha[:, None]
     samples = grid.alpha * tables.n_features
@@ -205,7 +205,7 @@ def general_order_parameters(problem: Problem, plan: SubsetPlan, grid: GeneralGr
     """Order parameters of eqs. 8 and 10 (saddle_point) on the grid's shape: of members (..., k), γ (..., k, k)."""
     tables = tabulate(problem, plan)
     spectra = [member.spectrum for member in tables.members]
-    alpha = grid.alpha[:, None] * np.diagonal(grid.rows)
+    alpha = grid.alpha[:, None] * grid.rows.diagonal()
     kappa_bar, status = effective_ridges(spectra, alpha, grid.lam, throw=throw)
     phi, psi = zip(*(spectrum.shares(kappa_bar[:, r]) for r, spectrum in enumerate(spectra)), strict=True)
     q = np.column_stack([psi[r] @ (each.counts * each.values / each.n_features) for r, each in enumerate(spectra)])

@@ -27,7 +27,7 @@ _AT_THRESHOLD = 1e-12  # 1 - γ is a difference of numbers near one; below this 
 _TIE = 1e-13  # errors this close are equal up to rounding; the smaller ensemble is preferred
 _ONE = np.ones(())
 # Every k of the first part is compared; beyond it a geometric net brackets the best, up to ensembles of 10^12.
-_NET = np.unique(np.concatenate([np.arange(1.0, 25.0), np.round(np.geomspace(24, 1e12, 110))]))
+_NET = np.unique(np.concatenate([np.arange(1.0, 25.0), np.geomspace(24, 1e12, 110).round()]))
 
 
 class Ratios(NamedTuple):
@@ -88,7 +88,7 @@ def reduced_error(nu: FloatArray, sigma: FloatArray, ratios: Ratios) -> FloatArr
     noise = nu * (H + gamma * Z)
     gap = 1.0 - gamma
     # Without noise and with all features seen the bias vanishes faster than 1 - γ: the limit is 0.
-    nothing = (np.abs(bias) <= 1e-28 * nu) & (noise == 0)
+    nothing = (abs(bias) <= 1e-28 * nu) & (noise == 0)
     member = np.where(gap <= _AT_THRESHOLD, np.where(nothing, 0.0, np.inf), (bias + noise) / gap)
     return member + (1 - nu) * cross_bias(nu, sigma, ratios)
 
@@ -251,7 +251,7 @@ def reduced_optimal_ridge(
     Lam = best_member_ridge(_ONE, 1 + W, 1.0 / k, rho2, H + Z)
     if not scaled:
         return Lam
-    if not np.all((alpha > 0) & np.isfinite(alpha)):
+    if not ((alpha > 0) & np.isfinite(alpha)).all():
         raise ParameterError("sample_ratio must be positive and finite to optimise the ridge")
     few = np.isfinite(k)
     nu = np.where(few, 1.0 / k, 1.0)
@@ -498,7 +498,7 @@ def _best_beside_threshold(
     meeting = 1.0 / ratios.alpha
     below = np.maximum(np.ceil(meeting * (1 - 1e-15)) - 1, 1.0)  # largest k < 1/α
     above = np.floor(meeting * (1 + 1e-15)) + 1  # smallest k > 1/α
-    small = np.clip(small, 1.0, below)
+    small = small.clip(1.0, below)
     large = np.maximum(large, above)
     best = np.ones_like(ratios.alpha)
     lowest = at(best)
@@ -526,7 +526,7 @@ def _best_fraction(ratios: Ratios) -> FloatArray:
     # or at x = 1, which is compared anyway.
     concave = np.maximum(-alpha * amplified(ratios), 0.0) * (1 + W) / (2 * (1 - rho2))
     inflection = alpha - np.cbrt(concave)
-    high = np.where((concave > 0) & np.isfinite(inflection), np.clip(inflection, 0.0, high), high)
+    high = np.where((concave > 0) & np.isfinite(inflection), inflection.clip(0.0, high), high)
     falls = (high > 0) & (slope_beyond(np.zeros_like(alpha), *ratios) < 0)
     found = elementwise.find_root(slope_beyond, (np.zeros_like(alpha), high), args=tuple(ratios))
     return np.where(falls, np.where(found.success, found.x, high), 0.0)

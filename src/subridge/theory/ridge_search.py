@@ -125,7 +125,7 @@ def optimal_ridge(
     if sample_ratio is None:
         raise ParameterError(f"sample_ratio is needed for scope={scope!r}: the optimum depends on it; give α = P/M")
     alpha = extended_non_negative("sample_ratio", sample_ratio)
-    if not np.all((alpha > 1e-30) & (alpha < 1e30)):
+    if not ((alpha > 1e-30) & (alpha < 1e30)).all():
         raise ParameterError("sample_ratio must be positive and finite to optimise the ridge, within 1e-30 and 1e30")
     if scope == "spaces":
         if isinstance(problem, EquicorrelatedProblem) or test is not None:
@@ -203,7 +203,7 @@ def _space_optimum(problem: Problem, spaces: SubsetPlan, alpha: FloatArray, nois
         return float(moments.pairs.item())
 
     common = member_optimum(landscape_of(problem, banded(np.ones(k)), alpha))[0]
-    start = np.full(k, np.log(np.clip(common, *_RIDGES)))
+    start = np.full(k, np.log(common.clip(*_RIDGES)))
     bounds = [(start[0] - _APART, start[0] + _APART)] * k
     # With a shorter step differences would be mostly rounding errors.
     best = minimize(error, start, method="L-BFGS-B", bounds=bounds, tol=1e-13, options={"eps": 1e-6}).x
@@ -270,7 +270,7 @@ def _joint_optimum(landscape: Landscape, common: FloatArray, alone: FloatArray) 
     scale = landscape.signal + landscape.grid.zeta**2 + (landscape.grid.eta**2).mean(axis=1) + 1e-300  # of the error
 
     def error(z: FloatArray, direction: FloatArray, rows: IntArray) -> TwoArrays:
-        distance = np.exp(np.clip(z, first, last))
+        distance = np.exp(z.clip(first, last))
         return landscape.error(low[rows] + distance, distance * direction, rows)
 
     def place(ridge: FloatArray) -> FloatArray:
@@ -285,12 +285,12 @@ def _joint_optimum(landscape: Landscape, common: FloatArray, alone: FloatArray) 
     def descend(starts: list[FloatArray]) -> tuple[list[FloatArray], FloatArray]:
         """The lowest ends of descents, and the least error, (G,); each problem gives every end once."""
         every = np.tile(rows, len(starts))
-        z, reached = minimise_jointly(error, np.clip(np.concatenate(starts), first, last), every, scale[every])
+        z, reached = minimise_jointly(error, np.concatenate(starts).clip(first, last), every, scale[every])
         reached = np.where(np.isfinite(reached), reached, np.inf).reshape(-1, G)
-        order = np.argsort(reached, axis=0)
+        order = reached.argsort(axis=0)
         lowest = np.take_along_axis(reached, order, axis=0)
         is_same = np.vstack([np.zeros(G, dtype=bool), lowest[1:] <= lowest[:-1] * (1 + _GAIN)])
-        order = np.take_along_axis(order, np.argsort(is_same, axis=0, kind="stable"), axis=0)[:_ENDS]
+        order = np.take_along_axis(order, is_same.argsort(axis=0, kind="stable"), axis=0)[:_ENDS]
         return list(z.reshape(-1, G, k)[order, rows]), lowest[0]
 
     own = place(alone)
@@ -301,8 +301,8 @@ def _joint_optimum(landscape: Landscape, common: FloatArray, alone: FloatArray) 
         starts += [np.where(one, last, own), np.where(one, own, last), together + one]
     # The lowest points of a random net reach wells that no line meets.
     net = np.random.default_rng(0).uniform(first + np.log(1e7), last - np.log(1e11), (_NET, k))
-    worth = error(np.repeat(net, G, axis=0), np.zeros(k), np.tile(rows, _NET))[0].reshape(_NET, G)
-    starts += list(net[np.argsort(worth, axis=0)[:_WELLS]])
+    worth = error(net.repeat(G, axis=0), np.zeros(k), np.tile(rows, _NET))[0].reshape(_NET, G)
+    starts += list(net[worth.argsort(axis=0)[:_WELLS]])
     ends, reached = descend(starts)
     for _ in range(_SWEEPS):  # until no member has a better ridge, given those of the others
         before = reached
@@ -336,11 +336,11 @@ def minimise_on_line(
     parts = []
     for start in range(0, len(points), together):
         part = points[start : start + together]
-        parts.append(function(np.repeat(part, n), np.tile(rows, len(part))))
+        parts.append(function(part.repeat(n), np.tile(rows, len(part))))
     values, slopes = (np.concatenate(part).reshape(len(points), n) for part in zip(*parts, strict=True))
     values = np.where(np.isfinite(values), values, np.inf)
     ends = np.where(values[-1] <= values[0], len(points) - 1, 0)
-    least = np.argmin(values, axis=0)
+    least = values.argmin(axis=0)
     lowest = values[ends, rows]
     best = np.where(values[least, rows] < lowest - 1e-15 * abs(lowest), least, ends)
     x = points[best]
@@ -351,14 +351,14 @@ def minimise_on_line(
     which, row = np.nonzero(wells)
     if len(which):
         found = elementwise.find_root(
-            lambda at, row: function(at, row.astype(np.int64))[1],
+            lambda at, row: function(at, row.astype(int))[1],
             (points[which], points[which + 1]),
-            args=(row.astype(np.float64),),
+            args=(row.astype(float),),
         )
         root = np.where(found.success, found.x, points[which])
         value = function(root, row)[0]
         enough = lowest + 1e-15 * abs(lowest) + noise
-        order = np.argsort(-value, kind="stable")  # the lowest is written last
+        order = (-value).argsort(kind="stable")  # the lowest is written last
         deep = order[value[order] <= enough[row[order]]]
         x[row[deep]] = root[deep]
     return x
@@ -381,14 +381,14 @@ def minimise_jointly(
 
     def gradients(x: FloatArray, of: IntArray) -> TwoArrays:
         """Values and gradients at x of the problems `of`."""
-        values, slopes = function(np.tile(x, (k, 1)), np.repeat(np.eye(k), len(x), axis=0), np.tile(of, k))
+        values, slopes = function(np.tile(x, (k, 1)), np.eye(k).repeat(len(x), axis=0), np.tile(of, k))
         return values[: len(x)], slopes.reshape(k, len(x)).T
 
     x = start.copy()
     live = np.arange(n)
     value, gradient = gradients(x, rows)
     for _ in range(_NEWTON_STEPS):
-        size = 1e-10 * np.clip(value, 1e-6 * scale, scale)
+        size = 1e-10 * value.clip(1e-6 * scale, scale)
         live = live[abs(gradient[live]).max(axis=1) > size[live]]
         if not len(live):
             break

@@ -123,7 +123,7 @@ def member_doubt(
     explained = explained + slipped + blur + lost * pair.left_over
     sharp = _MORE if (theta > _NEARLY_SINGULAR).any() else 1.0
     more = _MORE if table.dropped else sharp
-    unsure = (np.max(abs(phi) * theta, axis=1, initial=0.0) > _UNSURE) | (negative & (lost > 0))
+    unsure = ((abs(phi) * theta).max(axis=1, initial=0.0) > _UNSURE) | (negative & (lost > 0))
     unknown = np.where(unsure, np.inf, 0.0)
     # What infinite data leave may belong to dropped directions.
     unseen = np.where(at_zero, 0.0, pair.left_over * is_unsure)

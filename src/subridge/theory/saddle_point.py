@@ -144,7 +144,7 @@ def effective_ridge(
     if below.any():
         kappa_bar[below], status[below] = _negative(spectrum, alpha[below], lam[below], clip=clip)
     if throw and not status.all():
-        worst = int(np.argmin(status))
+        worst = int(status.argmin())
         raise ConvergenceError(
             f"no saddle point found at sample_ratio={alpha[worst]:g}, ridge={lam[worst]:g}; check the covariance's "
             "scale, or pass throw=False to see every status"
@@ -220,7 +220,7 @@ def _non_negative(
         low[live] = np.where(defect > 0, x, low[live])
         high[live] = np.where(defect < 0, x, high[live])
         step = defect / gap
-        new = x * np.exp(np.clip(step, -300, 300))
+        new = x * np.exp(step.clip(-300, 300))
         outside = (new <= low[live]) | (new >= high[live])
         root[live] = np.where(outside & (abs(step) > 1e-12), np.sqrt(low[live]) * np.sqrt(high[live]), new)
         live = live[abs(step) > 2e-15 * (1 + terms / gap)]
@@ -235,7 +235,7 @@ def _negative(spectrum: Spectrum, alpha: FloatArray, lam: FloatArray, *, clip: b
     if clip:
         lam = np.maximum(lam, np.minimum(least, 0.0))
     elif (lam <= least).any():
-        worst = int(np.argmax(least - lam))
+        worst = int((least - lam).argmax())
         raise RidgeError(
             f"ridge={lam[worst]:g} is too negative at sample_ratio={alpha[worst]:g}: the regression has a solution "
             f"only above {least[worst]:.6g}; raise the ridge"

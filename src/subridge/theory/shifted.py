@@ -54,7 +54,7 @@ def tables_on_test(problem: Problem, plan: SubsetPlan, test: MomentsAtTest) -> S
         return plan.measure(r, matrix.T).T
 
     own = [measured(problem, plan, r, r) for r in members]
-    directions = [decompose(H, np.diagonal(H), accurate=False) for H in own]
+    directions = [decompose(H, H.diagonal(), accurate=False) for H in own]
     Z = [each.whiten for each in directions]
     spectra = [Spectrum(each.values * (M / len(each.whiten)), np.ones(len(each.values)), M) for each in directions]
     loads = [Z[r].T @ seen(r, target) for r in members]
@@ -97,7 +97,7 @@ def moments_on_test(
     """Moments of members and target on test data, from the errors E_rs on data like those of training, (..., k, k)."""
     tables = tables_on_test(problem, ensemble.plan, test)
     k = ensemble.n_members
-    kappa_bar, _ = effective_ridges(tables.spectra, np.outer(grid.alpha, np.diagonal(grid.rows)), grid.lam)
+    kappa_bar, _ = effective_ridges(tables.spectra, np.outer(grid.alpha, grid.rows.diagonal()), grid.lam)
     factors = row_factors(grid.rows) * quotient(np.ones_like(grid.alpha), grid.alpha)[:, None, None]
     found, c = errors_on_test(tables, kappa_bar, factors, pairs.reshape(-1, k, k), grid.zeta**2, readout(grid))
     v = np.full(grid.shape, tables.power)

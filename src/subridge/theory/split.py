@@ -127,14 +127,14 @@ def best_split(
     span = float(ends[0]), float(ends[1])
 
     def ensemble(nu: FloatArray) -> Ensemble:
-        return Ensemble(np.clip(nu, least, 1.0) / max(1.0, float(nu.sum())), lam, eta)
+        return Ensemble(nu.clip(least, 1.0) / max(1.0, float(nu.sum())), lam, eta)
 
     def judged(nu: FloatArray) -> Split:
         """The worst risk over the range, the thresholds α = ν_r included."""
         members = ensemble(np.sort(nu)[::-1])
-        fine = np.append(np.geomspace(*span, _FINE), np.clip(np.diagonal(members.fractions), *span))
+        fine = np.append(np.geomspace(*span, _FINE), np.diagonal(members.fractions).clip(*span))
         total = risk(problem, members, fine).total
-        worst = int(np.argmax(total))
+        worst = int(total.argmax())
         return Split(members, float(total[worst]), float(fine[worst]))
 
     def solve(start: FloatArray) -> FloatArray:
@@ -144,7 +144,7 @@ def best_split(
         """
 
         def at(nu: FloatArray) -> tuple[EquicorrelatedProblem, Ensemble, FloatArray]:
-            return problem, ensemble(nu), np.concatenate([grid, np.clip(nu, *span)])
+            return problem, ensemble(nu), np.concatenate([grid, nu.clip(*span)])
 
         def slack(x: FloatArray) -> FloatArray:
             return np.asarray(x[-1] - risk(*at(x[:-1])).total / unit)
@@ -176,5 +176,5 @@ def best_split(
     spread = (1 - k * least) * np.concatenate([Dirichlet(k, s).fractions(rng, _DRAWS) for s in _SPREADS])
     drawn = sorted((judged(nu + least) for nu in spread), key=lambda split: split.worst_risk)
     starts = [judged(np.full(k, 1 / k)), *drawn[:_STARTS]]
-    found = [judged(solve(np.diagonal(split.ensemble.fractions))) for split in starts]
+    found = [judged(solve(split.ensemble.fractions.diagonal())) for split in starts]
     return min([*starts, *found], key=lambda split: split.worst_risk)

@@ -51,7 +51,7 @@ def bilinear(C: Any, left: FloatArray | float = 1.0, right: FloatArray | float =
 
     def form(x: FloatArray, y: FloatArray) -> FloatArray:
         scaled = x * left
-        return np.asarray(np.sum((scaled if C is None else scaled @ C) * right * y, axis=1))
+        return np.asarray(((scaled if C is None else scaled @ C) * right * y).sum(axis=1))
 
     return form
 
@@ -141,7 +141,7 @@ def diagonal_tables(problem: Problem, plan: SubsetPlan, signal: FloatArray, nois
         squares = directions[-1] @ load
         size = float(np.sqrt(np.where(inside[-1], left, whole).sum()))
         doubt = TableDoubt(np.full(n, 4 * EPS), EPS * np.sqrt(squares), np.zeros(n), np.zeros(n), size)
-        spectrum = Spectrum(values * (M / len(index)), counts.astype(np.float64), M)
+        spectrum = Spectrum(values * (M / len(index)), counts.astype(float), M)
         members.append(MemberTable(spectrum, squares, doubt))
     pairs = {}
     for r, s in combinations_with_replacement(range(plan.n_members), 2):

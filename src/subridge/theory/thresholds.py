@@ -33,9 +33,9 @@ def around_thresholds(sample_ratios: ArrayLike, subset_fractions: ArrayLike) -> 
     >>> bool((ratios == 0.2).any()), len(ratios), float(ratios[0]), float(ratios[-1])
     (True, 109, 0.05, inf)
     """
-    given = np.unique(np.asarray(sample_ratios, dtype=np.float64))
+    given = np.unique(np.asarray(sample_ratios, dtype=float))
     finite = given[np.isfinite(given)]
-    peaks = np.unique(np.asarray(subset_fractions, dtype=np.float64))
+    peaks = np.unique(np.asarray(subset_fractions, dtype=float))
     peaks = peaks[np.diff(peaks, prepend=-1.0) > 1e-9]
     close = np.concatenate([peaks, *np.outer(1 - _BELOW, peaks), *np.outer(1 + _ABOVE, peaks)])
     close = close[(close >= finite[0]) & (close <= finite[-1])]

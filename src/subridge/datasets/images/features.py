@@ -73,7 +73,7 @@ def read_features(path: str | Path) -> StoredFeatures:
     usable = arrays["usable"] == 1
     return StoredFeatures(
         features=arrays["features"][usable],
-        labels=arrays["labels"][usable].astype(np.int64),
+        labels=arrays["labels"][usable].astype(int),
         is_test=arrays["is_test"][usable] == 1,
         class_names=tuple(map(str, attributes.pop("class_names"))),
         unreadable=np.flatnonzero(~usable),

@@ -96,7 +96,7 @@ def read_fashion_mnist(folder: Path, part: Part) -> tuple[Pixels, IntArray]:
     name = "train" if part == "train" else "t10k"
     # IDX: a head of 16 bytes before images, 8 before labels.
     pixels = _read_bytes(find_file(folder, f"{name}-images*ubyte*"), 16)
-    return pixels.reshape(-1, 28, 28), _read_bytes(find_file(folder, f"{name}-labels*ubyte*"), 8).astype(np.int64)
+    return pixels.reshape(-1, 28, 28), _read_bytes(find_file(folder, f"{name}-labels*ubyte*"), 8).astype(int)
 
 
 def _read_bytes(path: Path, head: int) -> Pixels:

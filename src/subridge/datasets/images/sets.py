@@ -137,7 +137,7 @@ class FeatureSet:
     def _with_columns(self, kept: IntArray) -> "FeatureSet":
         # Unlike indexing, np.take keeps rows contiguous; otherwise later code that gathers and hashes rows would copy a
         # large set every time.
-        return replace(self, X=np.take(self.X, kept, axis=1), X_test=np.take(self.X_test, kept, axis=1))
+        return replace(self, X=self.X.take(kept, axis=1), X_test=self.X_test.take(kept, axis=1))
 
     def with_sizes(self, n_train: int | None, n_test: int | None) -> "FeatureSet":
         """Keep the first training and test images only.
@@ -250,9 +250,9 @@ def _feature_set(stored: StoredFeatures, name: str, seed: int) -> FeatureSet:
     n = len(stored.labels)
     is_test = stored.is_test if stored.is_test.any() else stream(seed).permutation(n) < _TEST_SHARE * n
     return FeatureSet(
-        X=stored.features[~is_test].astype(np.float64),
+        X=stored.features[~is_test].astype(float),
         y=stored.labels[~is_test],
-        X_test=stored.features[is_test].astype(np.float64),
+        X_test=stored.features[is_test].astype(float),
         y_test=stored.labels[is_test],
         class_names=stored.class_names,
         name=name,
@@ -295,10 +295,10 @@ def read_quantised(file: Path | IO[bytes], name: str) -> FeatureSet:
         offset = table["offset"]
         # The file is in column order, which compresses better; later code gathers and hashes rows.
         return FeatureSet(
-            X=table["train"].astype(np.float64, order="C") * scale + offset,
-            y=table["train_labels"].astype(np.int64),
-            X_test=table["test"].astype(np.float64, order="C") * scale + offset,
-            y_test=table["test_labels"].astype(np.int64),
+            X=table["train"].astype(float, order="C") * scale + offset,
+            y=table["train_labels"].astype(int),
+            X_test=table["test"].astype(float, order="C") * scale + offset,
+            y_test=table["test_labels"].astype(int),
             class_names=tuple(map(str, table["class_names"])),
             name=name,
             attributes=dict(str(line).split("=", 1) for line in table["attributes"]),

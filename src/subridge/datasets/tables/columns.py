@@ -18,7 +18,7 @@ Dates: TypeAlias = Literal["error", "days"]
 
 LOOKS_LIKE_A_DATE = re.compile(r"\s*\d{1,4}([-/.])\d{1,2}\1\d{1,4}")
 # How columns of objects are read that pandas has no type for; databases and parquet give such ones.
-_FROM_OBJECTS = {"date": pd.to_datetime, "decimal": lambda column: column.astype(np.float64)}
+_FROM_OBJECTS = {"date": pd.to_datetime, "decimal": lambda column: column.astype(float)}
 _MOST_CATEGORIES = 100  # of one column; more are names or numbers, not categories
 
 
@@ -63,7 +63,7 @@ def frame_of_array(X: Any, names: Iterable[str] | None = None) -> pd.DataFrame:
         f"{array.dtype}",
     )
     if isinstance(array, np.ma.MaskedArray):
-        array = np.ma.filled(array.astype(np.float64), np.nan)
+        array = np.ma.filled(array.astype(float), np.nan)
     names = [f"x{i}" for i in range(array.shape[1])] if names is None else [str(name) for name in names]
     require(
         len(set(names)) == len(names) == array.shape[1],
@@ -118,7 +118,7 @@ def read_features(
         notes.append(f"counted days since the first date of {listed(times)}")
     days = (held[times] - held[times].min()) / pd.Timedelta(days=1)
     joined = pd.concat([frame.drop(columns=held.columns), *encoded, days], axis=1)
-    values = joined.to_numpy(dtype=np.float64, na_value=np.nan)
+    values = joined.to_numpy(dtype=float, na_value=np.nan)
     features = pd.DataFrame(np.ascontiguousarray(values), columns=joined.columns, copy=False)
     features.attrs = {made: name for name, part in zip(texts, encoded, strict=True) for made in part.columns}
     return features
@@ -160,4 +160,4 @@ def _one_hot(column: "pd.Series[str]") -> pd.DataFrame:
         f"the column {column.name} has {counted(text.nunique(), 'different value')} in {counted(len(text), 'row')}, "
         f"too many for categories; drop=['{column.name}'] leaves it out",
     )
-    return pd.get_dummies(text, prefix=column.name, prefix_sep="=", dtype=np.float64).mask(text.isna())
+    return pd.get_dummies(text, prefix=column.name, prefix_sep="=", dtype=float).mask(text.isna())

@@ -46,19 +46,19 @@ def read_target(values: TargetLike | None) -> Target:
             raise DataError(f"y must have shape (n,) or (n, number of targets): {error}") from error
     require(frame.shape[1] > 0, f"y must have shape (n,) or (n, number of targets), got {frame.shape}")
     if all(dtype.kind in "iuf" for dtype in frame.dtypes):  # all columns at once, which takes far less time
-        numbers: FloatArray = frame.to_numpy(dtype=np.float64, na_value=np.nan)
+        numbers: FloatArray = frame.to_numpy(dtype=float, na_value=np.nan)
         return numbers if numbers.shape[1] > 1 else numbers[:, 0]
     columns = [_read_column(column) for _, column in frame.items()]
     if len(columns) == 1:
         return columns[0]
     labels = [name for name, target in zip(frame, columns, strict=True) if _is_text(target)]
     require(not labels, f"several targets must be numbers, but these are labels: {listed(labels)}; take one target")
-    return np.stack(columns, axis=1).astype(np.float64)
+    return np.stack(columns, axis=1).astype(float)
 
 
 def _read_column(column: "pd.Series[float] | pd.Series[str]") -> Target:
     if column.dtype.kind in "iuf" or column.isna().all():
-        return np.asarray(column.astype("Float64").to_numpy(dtype=np.float64, na_value=np.nan))
+        return np.asarray(column.astype("Float64").to_numpy(dtype=float, na_value=np.nan))
     types = {type(value).__name__ for value in column.dropna()}
     held = ", ".join(sorted(types)) if column.dtype == object else column.dtype
     require(
@@ -101,7 +101,7 @@ def target_rows(target: Target, task: Task, notes: list[str]) -> tuple[FloatArra
         f"task='regression' needs a target of numbers, got labels such as {target.flat[0]!r}; write plain numbers, "
         "without units or thousands separators, or use task='classification'",
     )
-    rows = np.ascontiguousarray(np.atleast_2d(target.T), dtype=np.float64)
+    rows = np.ascontiguousarray(np.atleast_2d(target.T), dtype=float)
     values = np.unique(rows[0])
     if task == "auto" and len(rows) == 1 and len(values) <= _FEW_VALUES and (values % 1 == 0).all():
         notes.append(
@@ -128,4 +128,4 @@ def _class_rows(target: Target) -> tuple[FloatArray, tuple[str, ...]]:
     )
     rare = listed(name for name, count in zip(names, counts, strict=True) if count < 2)
     require(not rare, f"a class needs at least 2 rows, these have one: {rare}; drop these rows, or merge the classes")
-    return np.take(np.eye(len(names)), places, axis=1), names
+    return np.eye(len(names)).take(places, axis=1), names

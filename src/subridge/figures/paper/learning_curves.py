@@ -110,7 +110,7 @@ class Fig1b(FigureSettings):
             label_noise=self.label_noise,
         )
         # Features are exchangeable, so consecutive blocks are as good as random disjoint subsets.
-        cuts = np.round(np.cumsum([0.0, *nu]) * M).astype(int)
+        cuts = (np.cumsum([0.0, *nu]) * M).round().astype(int)
         plan = SubsetPlan.from_indices([np.arange(low, high) for low, high in pairwise(cuts)], M)
         sizes = sample_sizes(M, self.n_sizes)
         curves = simulate(

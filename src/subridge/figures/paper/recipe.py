@@ -69,7 +69,7 @@ def sample_sizes(n_features: int, count: int, offset: int = 0) -> tuple[int, ...
     >>> sample_sizes(1000, 20, offset=5)[:2], sample_sizes(1000, 20, offset=5)[-2:]
     ((45, 95), (945, 1000))
     """
-    sizes = np.round(np.linspace(n_features / count, n_features, count) - offset).astype(int)
+    sizes = (np.linspace(n_features / count, n_features, count) - offset).round().astype(int)
     return (*sizes[:-1].tolist(), n_features)
 
 
@@ -79,7 +79,7 @@ def log_sizes(low: int, high: int, count: int, extra: Sequence[int] = ()) -> tup
     >>> log_sizes(100, 400, 3, [320])
     (100, 200, 320, 400)
     """
-    return tuple(np.union1d(np.round(np.geomspace(low, high, count)), extra).astype(int).tolist())
+    return tuple(np.union1d(np.geomspace(low, high, count).round(), extra).astype(int).tolist())
 
 
 def part_of(run: Run, name: str) -> Run:
