@@ -72,6 +72,16 @@ def test_a_stream_of_unequal_weights_chooses_ridges_as_a_fit_does():
     assert streamed < 1.1 * fitted
 
 
+def test_weights_are_not_fitted_to_what_a_large_ridge_leaves_of_unequal_rows():
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((70, 30))
+    y = X[:, :4].sum(axis=1) + rng.standard_normal(70)
+    weights = rng.uniform(0.5, 2.0, 70)
+    stream = sr.RidgeEnsembleRegressor(4, random_state=0).partial_fit(X, y, sample_weight=weights)
+    assert 1 < stream.loo_error_ < 4  # the noise is 1, and the labels' variance is 5
+    np.testing.assert_allclose(stream.weights_.sum(), 3.6, rtol=0.1)
+
+
 def test_weights_and_sparse_batches_stream(data):
     X, y = data
     X = X * (X > 4)

@@ -319,12 +319,14 @@ class MomentRows(TrainingRows):
 
     @cached_property
     def deviations(self) -> Array:
-        """The labels measured from the mean of the others, in the trace form ``(y - ȳ)/(1 - 1/n)``; shape (C, m)."""
+        """The labels measured from the mean of the others, in the trace form; shape (C, m)."""
         return self.targets / self._slack_of_mean
 
     @property
     def _slack_of_mean(self) -> float:
-        return max(1 - self.has_intercept / self.effective_samples, EPS)
+        """The divisor of an infinite ridge, so that such a member's outputs are exactly zero."""
+        slack = np.array(self.room / self.n_samples)
+        return max(self.divisors(slack, slack).item(), EPS)
 
     @cached_property
     def column_squares(self) -> FloatArray:
