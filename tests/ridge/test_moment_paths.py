@@ -79,12 +79,12 @@ def test_squared_errors_of_batches_are_those_of_their_rows(data, intercept):
     w = losses.at(places).weights[0]
     centre = weights @ X / weights.sum() * intercept
     g = Y - (Y @ weights / weights.sum())[:, None] * intercept
-    error = (1 - w.sum()) * g / (1 - intercept * (weights @ weights) / weights.sum() ** 2)
 
     def divisor(df):
         t = brentq(lambda t: (1 / (1 + weights * t)).sum() - (n - df), 0, 1e3, xtol=1e-14)
         return np.sqrt(weights @ (1 + weights * t) ** -2.0 / weights.sum())
 
+    error = (1 - w.sum()) * g / divisor(intercept)  # as a member of infinite ridge
     for share, index in zip(w, plan.measurements, strict=True):
         F = X[:, index] - centre[index]
         inverse = np.linalg.inv((F.T * weights) @ F + ridge * len(index) * np.eye(len(index)))
