@@ -361,7 +361,7 @@ def squares_of(outputs: Array, losses: Losses) -> FloatArray:
     rows = losses.rows
     if losses.aggregation.decides_classes:
         wrong = first_largest(outputs) != first_largest(rows.targets)
-        return np.asarray(to_numpy(wrong * rows.weights), dtype=float)
+        return to_numpy(wrong * rows.weights).astype(float)
     return to_numpy(((rows.targets - outputs) ** 2).sum(axis=1) * rows.weights)
 
 

@@ -186,11 +186,11 @@ def take(pool: Sequence[Candidate], squares: Sequence[FloatArray], rows: Trainin
     It is taken unless the errors of others are lower by more standard errors of the difference, paired by rows, than
     they need. Then the one with the largest gain is taken.
     """
-    gains, noise = zip(*(paired(each, squares[0], rows) for each in squares), strict=True)
+    gains, noise = map(np.array, zip(*(paired(each, squares[0], rows) for each in squares), strict=True))
     needed = np.array([each.needed for each in pool])[:, None]
-    sure = np.array(gains) > needed * np.array(noise) + _ROUNDING * squares[0].sum(axis=1) / rows.total_weight
+    sure = gains > needed * noise + _ROUNDING * squares[0].sum(axis=1) / rows.total_weight
     sure[0] = True
-    return np.asarray(np.where(sure, np.array(gains), -np.inf).argmax(axis=0))
+    return np.asarray(np.where(sure, gains, -np.inf).argmax(axis=0))
 
 
 # -- the error of the whole procedure -------------------------------------------------------------
