@@ -41,6 +41,11 @@ def test_names_of_a_member_may_come_in_any_sequence(frame, names):
     ]
 
 
+def test_a_member_without_an_axis_is_refused(frame):
+    with pytest.raises(sr.errors.SubsetError, match="member 0 is empty or not one-dimensional"):
+        sr.RidgeEnsembleRegressor(subsets=[np.array(1), np.array(2)]).fit(frame, frame["age"])
+
+
 def test_unknown_names_are_refused(frame):
     with pytest.raises(sr.errors.SubsetError, match="member 1 names 'size', which X lacks: its columns are age, bmi"):
         sr.RidgeEnsembleRegressor(subsets=[["age"], ["bmi", "size"]]).fit(frame, frame["bp"])

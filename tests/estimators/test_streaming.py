@@ -72,6 +72,15 @@ def test_a_stream_of_unequal_weights_chooses_ridges_as_a_fit_does():
     assert streamed < 1.1 * fitted
 
 
+def test_the_unit_of_weights_does_not_count():
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((120, 60))
+    y = 0.3 * X @ rng.standard_normal(60) + rng.standard_normal(120)
+    weights = np.exp(rng.standard_normal(120))
+    errors = [sr.RidgeEnsembleRegressor(1).partial_fit(X, y, weights * unit).loo_error_ for unit in (1.0, 1e-12, 1e90)]
+    np.testing.assert_allclose(errors[1:], errors[0], rtol=0.01)
+
+
 def test_weights_are_not_fitted_to_what_a_large_ridge_leaves_of_unequal_rows():
     rng = np.random.default_rng(0)
     X = rng.standard_normal((70, 30))

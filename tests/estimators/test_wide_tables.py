@@ -141,11 +141,15 @@ def test_coefficients_on_disk_are_those_in_memory(data, tmp_path, options, n_tar
     assert found.estimators_coef_ == []
 
 
-def test_members_whose_kernels_do_not_fit_are_refused(data, monkeypatch):
-    _, stored, y = data
-    monkeypatch.setattr("subridge.model.checks.available_memory", lambda: 8 * N**2 * 6)
+def test_members_whose_kernels_do_not_fit_are_refused(tmp_path, monkeypatch):
+    monkeypatch.setattr(namespace, "_WIDE", 0)
+    n = 700
+    stored = np.memmap(tmp_path / "X", dtype=np.float32, mode="w+", shape=(n, 4 * n))
+    stored[:] = np.random.default_rng(0).standard_normal(stored.shape)
+    y = stored[:, :20].sum(axis=1)
+    monkeypatch.setattr("subridge.model.checks.available_memory", lambda: 8 * n**2 * 6)
     sr.RidgeEnsembleRegressor(1, ridge=0.5).fit(stored, y)
-    with pytest.raises(sr.errors.BudgetError, match="a fit of 4 members to 60 rows needs about"):
+    with pytest.raises(sr.errors.BudgetError, match="a fit of 4 members to 700 rows needs about"):
         sr.RidgeEnsembleRegressor(4, subsets="equal", ridge=0.5).fit(stored, y)
 
 

@@ -64,7 +64,7 @@ def test_a_shift_of_labels_whose_square_is_no_float_is_refused():
             sr.errors.ParameterError,
             "label_noise must be at least 0",
         ),
-        (lambda: sr.EquicorrelatedProblem(0.0), sr.errors.ParameterError, "data_scale must be greater than 0"),
+        (lambda: sr.EquicorrelatedProblem(0.0), sr.errors.ParameterError, "data_scale must be at least 1e-150"),
         (lambda: sr.EquicorrelatedProblem(1.0, 1.2), sr.errors.ParameterError, r"correlation must lie in \[0, 1\]"),
         (lambda: sr.EquicorrelatedProblem(alignment=-2), sr.errors.ParameterError, r"alignment must lie in \[-1, 1\]"),
         (
@@ -72,7 +72,7 @@ def test_a_shift_of_labels_whose_square_is_no_float_is_refused():
             sr.errors.ParameterError,
             "feature_noise must be at least 0",
         ),
-        (lambda: sr.EquicorrelatedProblem(1e-200), sr.errors.ParameterError, "data_scale must be greater than 0"),
+        (lambda: sr.EquicorrelatedProblem(1e-200), sr.errors.ParameterError, "data_scale must be at least 1e-150"),
         (lambda: sr.EquicorrelatedProblem(1e160), sr.errors.ParameterError, r"data_scale must lie in .*, got 1e\+160"),
         (
             lambda: sr.EquicorrelatedProblem(feature_noise=1e160),

@@ -101,6 +101,7 @@ def test_noise_that_drowns_the_scores_leaves_chance(data):
     [
         ({"n_samples": [141]}, "141 training samples but X has 140"),
         ({"n_samples": [24, 6]}, "n_samples must be strictly ascending"),
+        ({"n_samples": []}, "n_samples must be strictly ascending, got none"),
         ({"ensemble": ensembles([sr.subsets.Equal(25)])}, "n_features=24 cannot serve n_members=25"),
         ({"dtype": "int8"}, "dtype must be"),
         ({"ridges": [-1.0]}, "ridges must be at least 0"),

@@ -22,14 +22,14 @@ def residues_of(values: Array | IntArray) -> IntArray:
     [3, 2147483628, 1073741815]
     """
     mantissa, exponent = np.frexp(np.asarray(values, dtype=float))
-    whole = (mantissa * 2.0**53).astype(int) % PRIME
+    whole = (mantissa * 2.0**53).astype(np.int64) % PRIME
     return whole * _powers()[exponent + 1200] % PRIME
 
 
 @cache
 def _powers() -> IntArray:
     """``2^(e - 53)`` modulo the prime for exponents e from -1200 on."""
-    return np.array([pow(2, e - 53, PRIME) for e in range(-1200, 1100)], dtype=int)
+    return np.array([pow(2, e - 53, PRIME) for e in range(-1200, 1100)], dtype=np.int64)
 
 
 def product_of_residues(A: IntArray, B: IntArray) -> IntArray:

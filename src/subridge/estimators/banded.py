@@ -219,7 +219,7 @@ class BandedRidge(MultiOutputMixin, RegressorMixin, RidgeEstimator):
         Y = _labels(self, y, features)
         spaces = self._read_spaces(features.shape[1])
         self._has_one_target = Y.ndim == 1
-        Y = Y.reshape((n, -1))
+        Y = Y.reshape(n, -1)
         weights = row_weights(sample_weight, n)
         features, unlabelled, w = weighted_rows(features, np.zeros((1, n)), weights)
         kept = np.flatnonzero(weights)
@@ -367,7 +367,7 @@ class BandedRidge(MultiOutputMixin, RegressorMixin, RidgeEstimator):
     @property
     def _dual(self) -> Array:
         """α in double precision, shape (C, n)."""
-        return like(self.dual_coef_, self._rows.weights).reshape((-1, len(self._rows.weights)))
+        return like(self.dual_coef_, self._rows.weights).reshape(-1, len(self._rows.weights))
 
     @property
     def penalties_(self) -> FloatArray:
@@ -398,7 +398,7 @@ class BandedRidge(MultiOutputMixin, RegressorMixin, RidgeEstimator):
             coef[:, index_on(coef, columns)] = (
                 self._rows.design(columns).onto_features(dual) * like(gain, dual)[:, None]
             )
-        return coef.reshape((*np.shape(self.ridge_), -1))
+        return coef.reshape(*np.shape(self.ridge_), -1)
 
     def _parts(self, X: MatrixLike) -> Iterator[Array]:
         """The contribution of each space to the outputs for new rows, shape (m, C), one after the other."""
@@ -433,7 +433,7 @@ class BandedRidge(MultiOutputMixin, RegressorMixin, RidgeEstimator):
             return predicted(self, X, np.shape(self.ridge_))
         first, *others = self._parts(X)
         outputs = sum(others, first) + like(np.atleast_1d(to_numpy(self.intercept_)), first)
-        return in_precision_of(X, outputs.reshape((-1, *np.shape(self.ridge_))))
+        return in_precision_of(X, outputs.reshape(-1, *np.shape(self.ridge_)))
 
     def predict_by_space(self, X: MatrixLike) -> Array:
         """Predict the contribution of each space; with ``intercept_`` they sum to the output of `predict`.
@@ -454,7 +454,7 @@ class BandedRidge(MultiOutputMixin, RegressorMixin, RidgeEstimator):
             If the model is not fitted, or X does not fit it.
         """
         parts = list(self._parts(X))
-        return in_precision_of(X, namespace_of(parts[0]).stack(parts).reshape((len(parts), -1, *np.shape(self.ridge_))))
+        return in_precision_of(X, namespace_of(parts[0]).stack(parts).reshape(len(parts), -1, *np.shape(self.ridge_)))
 
     def r2_by_space(self, X: MatrixLike, y: ArrayLike) -> FloatArray:
         """Split R² on new rows into the shares that each space explains, by the product measure.

@@ -450,7 +450,10 @@ class RidgeEnsembleBase(RidgeEstimator):
                 f"subsets must be one of auto, {', '.join(STRATEGIES)}, a SubsetPlan, a strategy, a mapping from names "
                 f"to columns, lists of columns or a callable, got {self.subsets!r}"
             )
-        if len(drawn) and all(isinstance(each, Iterable) and isinstance(next(iter(each), None), str) for each in drawn):
+        if len(drawn) and all(
+            isinstance(each, Iterable) and getattr(each, "ndim", 1) and isinstance(next(iter(each), None), str)
+            for each in drawn
+        ):
             drawn = [read_columns(f"member {r}", each, n_features, names) for r, each in enumerate(drawn)]
         return SubsetPlan.from_indices(drawn, n_features)
 

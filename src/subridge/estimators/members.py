@@ -163,7 +163,7 @@ class LeftOutEnsemble:
             ]
             whole = self.members.outputs(new)[:, :, :, None]
             without = whole - like(namespace_of(changes[0]).stack(changes), whole)  # (k, C, m, S)
-            yield self.ensemble.aggregation.combine(without.reshape((k, C, -1))).reshape(without.shape[1:]), None
+            yield self.ensemble.aggregation.combine(without.reshape(k, C, -1)).reshape(without.shape[1:]), None
 
     def _weighted(self, X: Features, scores: list[Array], beyond: int | None) -> tuple[Array, IntArray | None]:
         """Outputs of a weighted sum without each set, or without each row that matters, and the numbers of these."""

@@ -276,7 +276,7 @@ class RidgeEnsembleRegressor(MultiOutputMixin, RegressorMixin, RidgeEnsembleBase
         else:
             features, labels = training_input(self, X, y, reset=True, numeric=True)
         weights = row_weights(sample_weight, len(labels))
-        targets = labels.reshape((len(labels), -1)).T
+        targets = labels.reshape(len(labels), -1).T
         self._has_one_target = labels.ndim == 1
         aggregations = affordable(self._aggregations(), len(labels))
         if truth("per_target", self.per_target):
@@ -391,7 +391,8 @@ class RidgeEnsembleRegressor(MultiOutputMixin, RegressorMixin, RidgeEnsembleBase
         y : array_like or tensor, shape (n_samples,) or (n_samples, n_targets)
             Their labels.
         sample_weight : array_like, shape (n_samples,), optional
-            How much each row counts.
+            How much each row counts. Left-out errors are taken as independent of the weight; with inverse variances
+            of the labels as weights `loo_error_` is too high, and so are ridges. `fit` has no such limit.
 
         Returns
         -------
@@ -406,7 +407,7 @@ class RidgeEnsembleRegressor(MultiOutputMixin, RegressorMixin, RidgeEnsembleBase
         features, labels = training_input(self, X, y, reset=not hasattr(self, "_moments"), numeric=True)
         vars(self).setdefault("_has_one_target", labels.ndim == 1)  # as in the first batch
         self._absorb(
-            features, labels.reshape((len(labels), -1)).T, row_weights(sample_weight, len(labels)), self._aggregations()
+            features, labels.reshape(len(labels), -1).T, row_weights(sample_weight, len(labels)), self._aggregations()
         )
         return self
 

@@ -202,7 +202,7 @@ def read_sizes(name: str, n_samples: Any) -> FloatArray:
     if not sizes.size or not whole.all():
         raise ParameterError(
             f"{name} must be integers of at least 2 and below 1e15 (or inf), got "
-            f"{listed(f'{size:g}' for size in sizes[~whole]) or 'none'}"
+            f"{listed(f'{size:.17g}' for size in sizes[~whole]) or 'none'}"
         )
     return sizes
 

@@ -125,8 +125,8 @@ class MemberMoments:
             root = (sample_weights**0.5)[..., None, :]
             errors = errors * root[..., None, :, :]
             targets = targets * root
-        errors = errors.reshape((*errors.shape[:-2], -1))
-        targets = targets.reshape((*targets.shape[:-2], 1, -1))
+        errors = errors.reshape(*errors.shape[:-2], -1)
+        targets = targets.reshape(*targets.shape[:-2], 1, -1)
         products = to_numpy(errors @ errors.mT) / totals[..., None, None]
         missed = to_numpy(targets @ errors.mT)[..., 0, :] / totals[..., None]
         v = to_numpy((targets * targets).sum(axis=-1))[..., 0] / totals

@@ -116,7 +116,9 @@ def ascending_integers(name: str, value: ArrayLike) -> tuple[int, ...]:
     array = np.atleast_1d(real_array(name, value))
     counts = tuple(positive_integer(name, each, 10**15) for each in array.tolist())
     if not counts or (np.diff(counts) <= 0).any():
-        raise ParameterError(f"{name} must be strictly ascending, got {listed(counts)}; sort it and drop repeats")
+        raise ParameterError(
+            f"{name} must be strictly ascending, got {listed(counts) or 'none'}; sort it and drop repeats"
+        )
     return counts
 
 
@@ -206,7 +208,7 @@ def refuse_beyond_memory(what: str, needed: float, remedy: str) -> None:
     subridge.model.errors.BudgetError: it needs about 931,...00 GiB of memory, and only ... GiB are free; take less
     """
     # Little is always there, and to ask the system takes as long as a small risk.
-    if needed > 2**16 and needed > (free := available_memory()):
+    if needed > 2**24 and needed > (free := available_memory()):
         raise BudgetError(
             f"{what} needs about {needed / 2**30:,.2f} GiB of memory, and only {free / 2**30:,.2f} GiB are free; "
             f"{remedy}"

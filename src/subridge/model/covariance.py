@@ -209,10 +209,10 @@ class Dense(Covariance):
     matrix: FloatArray
 
     def __post_init__(self) -> None:
-        matrix = within("covariance", self.matrix, -1e100, 1e100)
+        matrix = finite_array("covariance", self.matrix)
         if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1] or not matrix.size:
             raise CovarianceError(f"covariance must be a square matrix, got shape {matrix.shape}")
-        scale = abs(matrix).max()
+        scale = within("covariance", abs(matrix).max(), 0.0, 1e100)
         asymmetry = abs(matrix - matrix.T).max()
         if asymmetry > _SEMIDEFINITE_SLACK * scale:
             raise CovarianceError(

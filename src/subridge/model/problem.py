@@ -305,11 +305,8 @@ class EquicorrelatedProblem(Fingerprinted):
         alignment: ArrayLike = 0.0,
         label_noise: ArrayLike = 0.0,
     ) -> None:
-        s = non_negative("data_scale", data_scale)
-        if (s < 1e-150).any():  # its square must be a float
-            raise ParameterError(f"data_scale must be greater than 0, and at least 1e-150, got {s.min():g}")
         self._set(
-            data_scale=s,
+            data_scale=within("data_scale", data_scale, 1e-150, 1e100),  # its square must be a float
             correlation=within("correlation", correlation, 0.0, 1.0),
             feature_noise=non_negative("feature_noise", feature_noise),
             alignment=within("alignment", alignment, -1.0, 1.0),

@@ -413,7 +413,7 @@ def choose_ridges(losses: Losses, scope: Scope) -> IntArray:
 
     def best(asked: Losses, own: IntArray, trials: IntArray) -> IntArray:
         """The best of the places (L, b) that trials (L b, k) differ in, the last of equal ones; shape (b,)."""
-        found = asked.criterion(trials).reshape((2, *own.shape))
+        found = asked.criterion(trials).reshape(2, *own.shape)
         least = last_minimum(*np.where(own < floors[asked.numbers], np.inf, found))
         return own[least, np.arange(len(least))]
 

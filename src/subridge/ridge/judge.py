@@ -63,7 +63,7 @@ class Units:
                 path.pair_errors(new[at : at + size], self.numbers) * self.counted for at in range(0, len(new), size)
             )
             lines[new] = len(table) + b * np.arange(len(new))
-            flat = [table, *(each.reshape((-1, *targets.shape)) for each in found)]
+            flat = [table, *(each.reshape(-1, *targets.shape) for each in found)]
             self._tables[path] = lines, namespace_of(table).concat(flat)
 
     def errors(self, path: MemberPath, places: IntArray, units: IntArray) -> Array:

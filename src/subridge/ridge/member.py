@@ -202,10 +202,10 @@ class MemberFit:
         L = len(penalties)
         A = targets @ self.left.T if projected is None else projected
         C, rank = A.shape
-        solved = (A / (d + like(penalties.reshape(L, -1, 1), d))).reshape((L * C, rank))
+        solved = (A / (d + like(penalties.reshape(L, -1, 1), d))).reshape(L * C, rank)
         V = self.right
         flat = self.design.onto_features(solved @ self.left) if V is None else (solved * d**0.5) @ V
-        return flat.reshape((L, C, len(self.measurement)))
+        return flat.reshape(L, C, len(self.measurement))
 
     # -- rows left out one by one -----------------------------------------------------------------
 
@@ -479,7 +479,7 @@ def _filtered(A: Array, gains: Array, Qt: Array) -> Array:
     """``A diag(gain) Qᵀ`` for each row of gains, in one product: (C, ρ), (L, ρ) and (ρ, n) to (L, C, n)."""
     L = len(gains)
     C, rank = A.shape
-    return ((gains[:, None, :] * A).reshape((L * C, rank)) @ Qt).reshape((L, C, Qt.shape[1]))
+    return ((gains[:, None, :] * A).reshape(L * C, rank) @ Qt).reshape(L, C, Qt.shape[1])
 
 
 def _column(penalties: FloatArray, example: Array) -> Array:
@@ -748,7 +748,7 @@ class MemberPath:
 
     def coefficients(self, index: int | IntArray) -> Array:
         """Weights on the unscaled features at one ridge, or at one for each target; shape (C, N_r)."""
-        return self._fit.coefficients(self.penalties[index].reshape((1, -1)), self._targets, self._projected)[0, ...]
+        return self._fit.coefficients(self.penalties[index].reshape(1, -1), self._targets, self._projected)[0, ...]
 
     def dual(self, index: int | IntArray) -> Array:
         """α with coefficients ``α F``, at one ridge, or at one for each target; shape (C, n)."""

@@ -8,7 +8,8 @@ are replaced by their mean, so that members r and r′ that see all n rows have
     Ê_rr′ + ζ² = (r_r·r_r′/n) / [(1 - df_r/n)(1 - df_r′/n)],    df_r = tr H_r.
 
 Every pair has its own denominator. In rows of unequal weights w_i, leverages grow with the weight: R_ii is taken as
-1/(1 + w_i t), with the t for which these sum to tr R, and √(Σ w_i R_ii²/Σ w_i) replaces 1 - df/n.
+1/(1 + w_i t), with the t for which these sum to tr R, and √(Σ w_i R_ii²/Σ w_i) replaces 1 - df/n. Errors then count as
+independent of the weights. Where weights are inverse variances of the labels, they are smaller than this estimate.
 
 Generalised cross-validation of the ensemble's mean, with the mean of df_r in one denominator, is inconsistent for more
 than one member. Bellec, Du, Koriyama, Patil and Tan (2023, arXiv 2310.01374) show this, and correct it by estimates
@@ -45,7 +46,7 @@ from subridge.ridge.rounding import EPS
 from subridge.ridge.rows import Design, TrainingRows, left_out_groups, training_rows
 
 BATCHES = 32  # enough to estimate the standard error of a difference with a relative error of one eighth
-_OCTAVES = 32  # of weights on either side of one; rows beyond count in the last
+_OCTAVES = 65  # of weights, a ratio of 1e19, whatever their unit; rows further apart share an entry
 _PER_PRODUCT = 32  # bytes: the moments of a batch, those before, their sum, and a member's decomposition
 
 
@@ -89,6 +90,18 @@ class RowMoments:
             target_means=self.target_means + share * dy,
         )
 
+    @cached_property
+    def leverages(self) -> tuple[FloatArray, FloatArray]:
+        """tr R/n, ascending, and ``√(Σ w_i R_ii²/Σ w_i)`` over it, which is 1 for equal weights.
+
+        ``R_ii = 1/(1 + w_i t)`` for so many t that linear interpolation is accurate to 1e-5.
+        """
+        counts, sums = self.by_weight[:, self.by_weight[0] > 0]
+        w = sums / counts
+        R = 1 / (1 + w[:, None] * np.geomspace(1e8 / w.min(), 1e-8 / w.max(), 2000))
+        mean = counts @ R / counts.sum()
+        return mean, np.sqrt(sums @ R**2 / sums.sum()) / mean
+
     def squares(self, a: FloatArray, b: FloatArray, x: FloatArray, y: FloatArray) -> FloatArray:
         """``Σ w (a (y_i - y) - b (x_i - x))²`` of every target, shape (C,), for a and y (C,), b (C, M) and x (M,)."""
         inside = a**2 * self.target_squares - 2 * a * (self.cross * b).sum(axis=1) + ((b @ self.gram) * b).sum(axis=1)
@@ -119,8 +132,8 @@ def moments_of(X: Array | SparseMatrix, targets: Array, sample_weight: Array | N
         refuse_out_of_range(rows)
         found = rows.feature_means, means, design.gram(), design.onto_features(g), (g * g).sum(axis=1)
     weights = to_numpy(rows.weights)
-    octave = np.rint(np.log2(weights).clip(-_OCTAVES, _OCTAVES)).astype(int) + _OCTAVES
-    by_weight = np.array([np.bincount(octave, weights**power, 2 * _OCTAVES + 1) for power in (0, 1)])
+    octave = np.rint(np.log2(weights)).astype(int) % _OCTAVES
+    by_weight = np.array([np.bincount(octave, weights**power, _OCTAVES) for power in (0, 1)])
     return RowMoments(
         rows.n_samples,
         rows.total_weight,
@@ -286,18 +299,6 @@ class MomentRows(TrainingRows):
         """``(Σw)²/Σw²``."""
         return self.whole.total_weight**2 / self.whole.squared_weight
 
-    @cached_property
-    def _leverages(self) -> tuple[FloatArray, FloatArray]:
-        """tr R/n, ascending, and ``√(Σ w_i R_ii²/Σ w_i)`` over it, which is 1 for equal weights.
-
-        ``R_ii = 1/(1 + w_i t)`` for so many t that linear interpolation is accurate to 1e-5.
-        """
-        counts, sums = self.whole.by_weight[:, self.whole.by_weight[0] > 0]
-        w = sums / counts
-        R = 1 / (1 + w[:, None] * np.geomspace(1e8 / w.min(), 1e-8 / w.max(), 2000))
-        mean = counts @ R / counts.sum()
-        return mean, np.sqrt(sums @ R**2 / sums.sum()) / mean
-
     def divisors(self, slack: FloatArray, mean: FloatArray) -> FloatArray:
         """As for rows, with unequal R_ii if weights are unequal.
 
@@ -305,7 +306,7 @@ class MomentRows(TrainingRows):
         >>> moment_rows([whole], True).divisors(np.ones(2), np.array([0.0, 1.0])).round(3)
         array([0.6, 1. ])
         """
-        return slack * np.interp(mean, *self._leverages)
+        return slack * np.interp(mean, *self.whole.leverages)
 
     @property
     def n_units(self) -> int:

@@ -51,7 +51,7 @@ class PartialPath(MemberPath):
     def errors(self, index: int | IntArray) -> Array:
         own = super().errors(index)
         coefficients = self._fit.coefficients(np.atleast_1d(self.penalties[index]), self._targets, self._projected)
-        outputs = (coefficients @ self._new.T).reshape((*own.shape[:-1], -1)) + self.target_means[:, None]
+        outputs = (coefficients @ self._new.T).reshape(*own.shape[:-1], -1) + self.target_means[:, None]
         others = take_last(self.rows.targets, self._others) - outputs
         return take_last(namespace_of(own).concat([own, others], axis=-1), self._order)
 

@@ -43,11 +43,11 @@ class SetBatch:
 
     def of(self, values: Array) -> Array:
         """Values, shape (..., n), on the rows of the sets; shape (..., G, m)."""
-        return take_last(values, self.rows.ravel()).reshape((*values.shape[:-1], *self.rows.shape))
+        return take_last(values, self.rows.ravel()).reshape(*values.shape[:-1], *self.rows.shape)
 
     def answers(self, values: Array) -> Array:
         """The values of answered rows, in one axis, from values on the rows of the sets, shape (..., G, m)."""
-        return take_last(values.reshape((*values.shape[:-2], -1)), np.flatnonzero(self.answered))
+        return take_last(values.reshape(*values.shape[:-2], -1), np.flatnonzero(self.answered))
 
 
 @dataclass(frozen=True, eq=False)
@@ -146,7 +146,7 @@ def left_out_groups(groups: ArrayLike, n_samples: int, kept: IntArray | None = N
     batches = []
     for size in np.unique(sizes):
         own = np.flatnonzero(sizes[numbers] == size)
-        rows = own[numbers[own].argsort(kind="stable")].reshape((-1, size))
+        rows = own[numbers[own].argsort(kind="stable")].reshape(-1, size)
         batches.append(SetBatch(rows, rows >= 0))
     return LeftOutSets(tuple(batches), True)
 

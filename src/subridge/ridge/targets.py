@@ -52,11 +52,11 @@ class TargetLosses(Losses):
             common, at = np.unique(places[:, 0], return_inverse=True)
             sums = np.stack([self._sums_in_common(place) for place in common])
         else:
-            sums = np.stack([self._sums_at(own) for own in places.reshape((len(self._parts), C, -1))])
+            sums = np.stack([self._sums_at(own) for own in places.reshape(len(self._parts), C, -1)])
         at = at.reshape((-1, C))
         target = np.arange(C)
         part = sums[at, np.arange(len(at))[:, None], target]
-        return np.stack([part, sums.sum(axis=1)[at, target] - part]).reshape((2, -1, *part.shape[2:]))
+        return np.stack([part, sums.sum(axis=1)[at, target] - part]).reshape(2, -1, *part.shape[2:])
 
     def _sums_in_common(self, place: int) -> FloatArray:
         """The products summed over each part, at one place for all targets and members; computed once."""
@@ -121,7 +121,7 @@ def fit_targets(
         found = choose_ridges(losses, scope)
         fitted = np.asarray(losses.at(found).weights)
         # The error of each part of the rows, at the choice that the others make.
-        errors = _moments(losses.products(found)[0]).risk_of(fitted).reshape((-1, b)).sum(axis=0)
+        errors = _moments(losses.products(found)[0]).risk_of(fitted).reshape(-1, b).sum(axis=0)
         kept.append((found[:b], fitted[:b], errors))
         for r, path in enumerate(paths):
             weighted = path.coefficients(found[:b, r]) * like(fitted[:b, r], coef)[:, None]

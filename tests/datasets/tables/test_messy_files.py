@@ -152,15 +152,20 @@ def test_days_and_decimals_of_databases_are_dates_and_numbers(tmp_path):
         table = read_table(source, "y", dates="days", missing="drop")
         assert table.feature_names == ("a", "b", "price", "when")
         np.testing.assert_array_equal(table.X[:, 2:], np.stack([np.arange(2, N) / 8, np.arange(2, N)], axis=1))
+    # What databases write for "never" is beyond the nanoseconds of pandas 2; pandas.NA is no float.
+    frame = frame.assign(when=[*days[1:], date(9999, 12, 31)], price=[pd.NA, *map(Decimal, range(1, N))])
+    table = read_table(frame, "y", dates="days", missing="drop")
+    np.testing.assert_array_equal(table.X[[0, -1], 2], [1, N - 1])
+    assert table.X[-1, 3] == (date(9999, 12, 31) - days[1]).days
 
 
 @pytest.mark.parametrize("sign", ["/", "-"])
 def test_dates_that_may_begin_with_the_day_or_the_month_are_not_guessed(tmp_path, sign):
     months = [date(2020 + i // 12, i % 12 + 1, 1) for i in range(N)]
     path = written(tmp_path / "first.csv", with_column("when", [day.strftime(f"%m{sign}%d{sign}%Y") for day in months]))
-    for dates in ("error", "days"):
+    for options in ({}, {"dates": "days"}, {"dates": "days", "categories": "one-hot"}):
         with pytest.raises(DataError, match=r"when \(dates .* two readings, '01.01.2020' in row 1\); write dates as"):
-            read_table(path, "y", dates=dates)
+            read_table(path, "y", **options)
     ends = [day - timedelta(days=1) for day in months]
     path = written(tmp_path / "last.csv", with_column("when", [day.strftime(f"%m{sign}%d{sign}%Y") for day in ends]))
     table = read_table(path, "y", dates="days")
@@ -227,3 +232,20 @@ def test_a_wide_table_in_quotes_is_not_read_column_by_column(tmp_path):
 def test_integers_beyond_64_bits_are_numbers(tmp_path):
     path = written(tmp_path / "data.csv", with_column("large", [10**20 * (i + 1) for i in range(N)]))
     np.testing.assert_array_equal(read_table(path, "y").X[:, 2], 1e20 * np.arange(1, N + 1))
+
+
+def test_where_the_decimal_sign_is_a_comma_a_point_may_be_one_too_unless_it_may_separate_thousands(tmp_path):
+    def table_of(cells):
+        rows = [f"{i},25;{i % 7 * i}" for i in range(N)]
+        text = "\n".join(f"{row};{cell}" for row, cell in zip(["a;b", *rows], ["y", *cells], strict=True))
+        return written(tmp_path / "data.csv", text)
+
+    wanted = np.arange(N) % 9 + 0.5
+    for path in (table_of(wanted), table_of([str(each).replace(".", ",") for each in wanted])):
+        table = read_table(path, "y", decimal=",")
+        assert table.class_names is None
+        np.testing.assert_array_equal(table.targets[0], wanted)
+    with pytest.raises(DataError, match=r"got labels such as '1\.500'; write plain numbers, without .* thousands"):
+        read_table(table_of(["1.500", *wanted[1:]]), "y", decimal=",", task="regression")
+    with pytest.raises(DataError, match=r"these have one: 1\.500; .* if these are numbers, use task='regression'"):
+        read_table(table_of(["1.500", *wanted[1:]]), "y", decimal=",")

@@ -18,7 +18,7 @@ Dates: TypeAlias = Literal["error", "days"]
 
 LOOKS_LIKE_A_DATE = re.compile(r"\s*\d{1,4}([-/.])\d{1,2}\1\d{1,4}")
 # How columns of objects are read that pandas has no type for; databases and parquet give such ones.
-_FROM_OBJECTS = {"date": pd.to_datetime, "decimal": lambda column: column.astype(float)}
+_FROM_OBJECTS = {"date": lambda column: column.astype("datetime64[s]"), "decimal": pd.to_numeric}
 _MOST_CATEGORIES = 100  # of one column; more are names or numbers, not categories
 
 
@@ -74,12 +74,14 @@ def frame_of_array(X: Any, names: Iterable[str] | None = None) -> pd.DataFrame:
 
 
 def as_numbers(text: "pd.Series[str]", decimal: str) -> "pd.Series[float]":
-    """Text as numbers, NaN where it is none. Where the decimal sign is a comma, a point is none.
+    """Text as numbers, NaN where it is none. Where the decimal sign is a comma, a point before three digits is none.
 
-    >>> as_numbers(pd.Series(["2", "1,5", "1.500"]), ",").tolist()
-    [2.0, 1.5, nan]
+    >>> as_numbers(pd.Series(["2", "1,5", "0.5", "1.500", "1.500,25"]), ",").tolist()
+    [2.0, 1.5, 0.5, nan, nan]
     """
-    return pd.to_numeric(text.str.translate({44: ".", 46: ","}) if decimal == "," else text, errors="coerce")
+    if decimal == ",":  # the point may separate thousands
+        text = text.str.replace(r"\.\d{3}\b", "?", regex=True).str.replace(",", ".")
+    return pd.to_numeric(text, errors="coerce")
 
 
 def read_features(
@@ -100,6 +102,7 @@ def read_features(
         name: _what_it_holds(held[name], decimal)
         for name in held
         if (dates if name in times else categories) == "error"
+        or (dates == "days" and LOOKS_LIKE_A_DATE.fullmatch(str(held[name].dropna().iloc[0])))
     }
     remedies = ", ".join(dict.fromkeys(remedy for _, remedy in refused.values()))
     require(
@@ -116,7 +119,7 @@ def read_features(
         )
     if times:
         notes.append(f"counted days since the first date of {listed(times)}")
-    days = (held[times] - held[times].min()) / pd.Timedelta(days=1)
+    days = (held[times] - held[times].min()) / np.timedelta64(1, "D")
     joined = pd.concat([frame.drop(columns=held.columns), *encoded, days], axis=1)
     values = joined.to_numpy(dtype=float, na_value=np.nan)
     features = pd.DataFrame(np.ascontiguousarray(values), columns=joined.columns, copy=False)
@@ -148,7 +151,10 @@ def _what_it_holds(column: "pd.Series[str]", decimal: str) -> tuple[str, str]:
         more = f" and {len(odd) - 1} more" if len(odd) > 1 else ""
         return f"{where}{more}", "missing_values=... names what stands for a missing value"
     if LOOKS_LIKE_A_DATE.match(odd.iloc[0]):
-        return f"dates in an unknown form, or in one with two readings, {where}", "write dates as 2024-12-31"
+        return (
+            f"dates in an unknown form, or in one with two readings, {where}",
+            f"write dates as 2024-12-31; {as_categories}",
+        )
     return f"text such as {odd.iloc[0]!r}", as_categories
 
 

@@ -127,5 +127,9 @@ def _class_rows(target: Target) -> tuple[FloatArray, tuple[str, ...]]:
         "classes; for numbers use task='regression', and write them without units and thousands separators",
     )
     rare = listed(name for name, count in zip(names, counts, strict=True) if count < 2)
-    require(not rare, f"a class needs at least 2 rows, these have one: {rare}; drop these rows, or merge the classes")
+    require(
+        not rare,
+        f"a class needs at least 2 rows, these have one: {rare}; drop these rows, merge the classes, or, if these are "
+        "numbers, use task='regression'",
+    )
     return np.eye(len(names)).take(places, axis=1), names
