@@ -8,7 +8,6 @@ import threading
 import time
 from concurrent.futures import BrokenExecutor, Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
 from contextlib import nullcontext
-from types import SimpleNamespace
 
 import numpy as np
 import psutil
@@ -17,7 +16,7 @@ from joblib import cpu_count
 from threadpoolctl import threadpool_info, threadpool_limits
 
 import subridge as sr
-from scripts import when
+from scripts import wait_for, when
 from subridge.simulation import executors
 from subridge.simulation import run as run_module
 from subridge.simulation import simulate as driver
@@ -146,27 +145,6 @@ def test_an_executor_that_breaks_or_is_closed_is_named():
         pass
     with pytest.raises(sr.errors.ClusterError, match=r"takes no tasks .*hand over one that is open"):
         simulate(executor=pool)
-
-
-@pytest.mark.parametrize("status", ["pending", "error"])
-def test_a_result_that_is_lost_with_a_worker_of_a_cluster_is_asked_for_again(status):
-    # distributed.cfexecutor unpacks a result as an error if the future is no longer "finished" when it arrives.
-    class Losing(Watching):
-        def submit(self, *arguments):
-            future = super().submit(*arguments)
-            if len(self.tasks) == 3:
-                future = Future()
-                future._dask_future = SimpleNamespace(status=status)
-                future.set_exception(ValueError("not enough values to unpack (expected 3, got 2)"))
-            return future
-
-    losing = Losing()
-    if status == "error":  # of the task itself
-        with pytest.raises(ValueError, match="not enough values"):
-            simulate(executor=losing)
-    else:
-        assert simulate(executor=losing).identical(simulate())
-        assert len(losing.tasks) == 8
 
 
 def test_errors_of_tasks_are_raised_as_they_are(monkeypatch):
@@ -332,6 +310,33 @@ def test_a_cluster_takes_three_tasks_per_thread_ahead_and_is_not_blamed_for_mist
         list(perform(len, tasks(1), client, None))
     with pytest.raises(ZeroDivisionError):
         list(perform(one_over_length, [range(0)], client, None))
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore")
+def test_a_worker_that_dies_while_a_result_is_fetched_from_it_changes_nothing(client, monkeypatch):
+    fetch = client._gather
+    lost = []
+
+    async def fetch_and_lose(futures, *options, **others):
+        found = await fetch(futures, *options, **others)
+        if len(lost) < 3:
+            futures[0]._state.lose()  # as a client does when the scheduler says that the worker is gone
+            lost.append(futures[0].status)
+        return found
+
+    monkeypatch.setattr(client, "_gather", fetch_and_lose)
+    assert simulate(executor=client).identical(simulate())
+    assert lost == ["lost"] * 3
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore")
+def test_a_run_that_ends_early_leaves_no_tasks_on_a_cluster(client):
+    begun = perform(len, [range(n) for n in range(12)], client, None)
+    next(begun)
+    begun.close()
+    wait_for(lambda: not client.run_on_scheduler(lambda dask_scheduler: len(dask_scheduler.tasks)), 5)
 
 
 @pytest.mark.slow

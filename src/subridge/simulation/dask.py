@@ -1,9 +1,10 @@
 """Tasks on the workers of a Dask scheduler, with clear messages if a worker or the scheduler is lost."""
 
+import asyncio
 import warnings
 from collections.abc import Callable, Iterator
-from concurrent.futures import CancelledError, Executor
-from contextlib import ExitStack, contextmanager, suppress
+from concurrent.futures import CancelledError, Future
+from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING, Any
 
 from subridge.model.errors import ClusterError, WaitingWarning
@@ -21,8 +22,8 @@ _LEAST = 8
 
 
 @contextmanager
-def on_cluster(where: "Client | str | None") -> Iterator[tuple[Executor, Callable[[int], int]]]:
-    """The executor of a client, or of the scheduler at an address, and a look at the cluster.
+def on_cluster(where: "Client | str | None") -> Iterator[tuple[Callable[..., Future[Any]], Callable[[int], int]]]:
+    """A function that sends a call to the workers of a client, or of a scheduler's address, and a look at the cluster.
 
     A worker runs one task per thread. If a worker dies, its tasks run on other workers.
     """
@@ -66,9 +67,21 @@ def on_cluster(where: "Client | str | None") -> Iterator[tuple[Executor, Callabl
                 warnings.warn(trouble, WaitingWarning, stacklevel=2)
             return max(_LEAST, AHEAD * n_threads)
 
-        pool = client.get_executor(pure=False)
+        def send(*call: Any) -> Future[Any]:
+            remote = client.submit(*call, pure=False)
+
+            # Dask's own executor asks for the state of a call once its result has arrived, and raises a ValueError if
+            # the worker that held it has died since.
+            async def result() -> Any:
+                try:
+                    return await remote
+                finally:
+                    remote.release()  # if nobody waits for it any more, the scheduler drops the call
+
+            return asyncio.run_coroutine_threadsafe(result(), client.loop.asyncio_loop)
+
         try:
-            yield pool, look
+            yield send, look
         except KilledWorker as error:
             raise ClusterError(
                 f"a task killed several workers in a row ({error}), perhaps because memory ran out; give workers more "
@@ -82,6 +95,3 @@ def on_cluster(where: "Client | str | None") -> Iterator[tuple[Executor, Callabl
                     f"the Dask scheduler at {address} was restarted, or dropped the tasks of this run; run again"
                 ) from error
             raise
-        finally:
-            with suppress(Exception):  # a cluster that is gone has nothing to cancel
-                pool.shutdown(wait=False)

@@ -68,15 +68,15 @@ def perform(
     if not isinstance(executor, int | Executor):
         from subridge.simulation.dask import on_cluster
 
-        with on_cluster(executor or scheduler) as (cluster, look):
-            yield from _performed(cluster, key, work, tasks, look)
+        with on_cluster(executor or scheduler) as (send, look):
+            yield from _performed(send, key, work, tasks, look)
         return
     try:
         # Only the owner of an executor ends it.
         own = ChildPool(executor, key, work) if isinstance(executor, int) else nullcontext(executor)
         with own as pool:
             window = AHEAD * (getattr(pool, "_max_workers", None) or _UNKNOWN_WORKERS)
-            yield from _performed(pool, key, work, tasks, lambda n_pending: window)
+            yield from _performed(pool.submit, key, work, tasks, lambda n_pending: window)
     except (BrokenExecutor, CancelledError) as error:
         raise ClusterError(
             f"a worker process died, or the executor lost tasks ({type(error).__name__}: {error}). A script must start "
@@ -87,9 +87,12 @@ def perform(
 
 
 def _performed(
-    pool: Executor, key: str, work: Work, tasks: Iterable[range], look: Callable[[int], int]
+    send: Callable[..., Future[Any]], key: str, work: Work, tasks: Iterable[range], look: Callable[[int], int]
 ) -> Iterator[tuple[range, TrialArrays]]:
-    """Hand out tasks. Every second `look` gets the number of tasks that are handed out, and returns how many may be."""
+    """Hand out tasks by `send`, which takes a function and its arguments.
+
+    Every second `look` gets the number of tasks that are handed out, and returns how many may be.
+    """
     looked = time.monotonic()
     window = look(0)
     left = iter(tasks)
@@ -98,7 +101,7 @@ def _performed(
 
     def submit(task: range, carries_work: bool = False) -> None:
         try:
-            future = pool.submit(run_task, key, task, work if carries_work else None)
+            future = send(run_task, key, task, work if carries_work else None)
         except BrokenExecutor:
             raise
         except RuntimeError as error:
@@ -118,15 +121,7 @@ def _performed(
                 looked = time.monotonic()
             for future in done:
                 task, _ = pending.pop(future)
-                try:
-                    worker, values = future.result()
-                except Exception as error:
-                    # If a worker dies while Dask fetches a result from it, the result is an error of Dask.
-                    status = getattr(getattr(future, "_dask_future", None), "status", "error")
-                    if status == "error" or isinstance(error, CancelledError):
-                        raise
-                    submit(task)
-                    continue
+                worker, values = future.result()
                 if values is None:
                     lacking.add(worker)
                     n_sent = sum(carries_work for _, carries_work in pending.values())
