@@ -56,8 +56,9 @@ class Run:
         GPUs.
     executor : None, int, concurrent.futures.Executor or dask.distributed.Client
         None works in this process. A number starts that many processes; a script must then start its work under
-        ``if __name__ == "__main__":``. Any other executor (threads, processes, loky, MPI, ``client.get_executor()``)
-        runs the tasks on its workers, and stays open afterwards. A Dask client sends the tasks to its cluster.
+        ``if __name__ == "__main__":``. Any other executor (threads, processes, loky, MPI) runs the tasks on
+        its workers, and stays open afterwards. A Dask client sends the tasks to its cluster; its own executor
+        ``client.get_executor()`` works too, but fails if a worker dies while its result is fetched.
     store : path, optional
         A directory of this machine. Every finished task is a file there, and a run computes only the tasks that are
         missing. A later run may ask for more trials, damaged tasks are computed again, and several runs may fill one
