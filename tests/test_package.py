@@ -1,6 +1,7 @@
 """The house keeps its own rules."""
 
 import ast
+import importlib
 import pickle
 import subprocess
 import sys
@@ -29,11 +30,21 @@ def test_namespaces_are_imported_from_the_package():
     subprocess.run([sys.executable, "-c", code], check=True)
 
 
-@pytest.mark.parametrize("old", ["subridge.ensemble.ensemble", "subridge.spec.plan"])
-def test_pickles_of_the_last_version_are_refused_with_a_remedy(old):
-    pickled = f"c{old}\nEnsemble\n.".encode()  # what asks for a class of that module
-    with pytest.raises(ModuleNotFoundError, match=r"pickled by subridge 0\.2\.0 .* fit them again"):
-        pickle.loads(pickled)
+@pytest.mark.parametrize(
+    "file", sorted((Path(__file__).parent / "data/pickles-0.2.0").iterdir()), ids=lambda file: file.stem
+)
+def test_pickles_of_the_last_version_are_refused_with_a_remedy(file):
+    with pytest.raises(
+        (ModuleNotFoundError, sr.errors.DataError), match=r"pickled by subridge 0\.2\.0 .* fit (them|it) again"
+    ):
+        pickle.loads(file.read_bytes())
+
+
+def test_modules_that_do_not_exist_are_named():
+    with pytest.raises(ModuleNotFoundError, match=r"no module subridge\.nonsense"):
+        importlib.import_module("subridge.nonsense")
+    with pytest.raises(ImportError, match="cannot import name 'nonsense'"):
+        from subridge import nonsense  # noqa: F401
 
 
 def test_unknown_names_are_an_attribute_error():

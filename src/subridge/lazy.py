@@ -9,9 +9,6 @@ from typing import Any, TypeAlias
 
 LazyNames: TypeAlias = tuple[Callable[[str], Any], Callable[[], list[str]], list[str]]
 
-# Packages of version 0.2.0 that objects pickled by it ask for.
-_GONE = {"subridge.ensemble", "subridge.spec"}
-
 
 def names_of_stub(package: str, file: str) -> LazyNames:
     """``__getattr__``, ``__dir__`` and ``__all__`` of a package, given its ``__name__`` and ``__file__``.
@@ -39,13 +36,13 @@ def names_of_stub(package: str, file: str) -> LazyNames:
 
 
 class OldPickles:
-    """A finder that refuses packages of version 0.2.0; others are left to Python's own finders."""
+    """A finder that says why a module of this package does not exist; it is asked after Python's own finders."""
 
     @staticmethod
     def find_spec(name: str, path: object = None, target: object = None) -> None:
-        if name in _GONE:
+        if name.startswith("subridge."):
             raise ModuleNotFoundError(
-                f"{name} no longer exists, so objects pickled by subridge 0.2.0 or older cannot be loaded; "
-                "fit them again, or load them with that version",
+                f"there is no module {name}; objects pickled by subridge 0.2.0 or older cannot be loaded: fit them "
+                "again, or load them with that version",
                 name=name,
             )

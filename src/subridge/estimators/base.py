@@ -67,6 +67,8 @@ if TYPE_CHECKING:  # scikit-learn has no types, and an untyped base class would 
 
         def __getattr__(self, name: str) -> Any: ...
 
+        def __setstate__(self, state: dict[str, Any]) -> None: ...
+
         def __sklearn_tags__(self) -> Tags: ...
 
     class ClassifierMixin:
@@ -332,6 +334,14 @@ class RidgeEstimator(BaseEstimator):
         private = ("_members", "_moments", "_left_out", "_by_target", "_has_one_target")
         for name in [name for name in vars(self) if name in private or (name[-1] == "_" and name != "classes_")]:
             delattr(self, name)
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        if not set(self._get_param_names()) <= set(state):
+            raise DataError(
+                f"this {type(self).__name__} was pickled by subridge 0.2.0 or older, which lacks some of its "
+                "parameters; make and fit it again"
+            )
+        super().__setstate__(state)
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "ridge_")
