@@ -256,13 +256,13 @@ def test_columns_are_standardised_on_request_and_the_estimator_does_so_too():
     assert sr.advise(X, y, n_members=[2]).code.startswith("RidgeEnsembleRegressor(")
 
 
-def test_where_a_lead_is_noise_it_says_that_the_pilot_cannot_tell():
+def test_where_a_lead_is_noise_it_says_that_it_is_not_sure():
     rng = np.random.default_rng(6)
     X = rng.standard_normal((40, 60))
     y = X @ rng.standard_normal(60) / 8 + rng.standard_normal(40)
     advice = sr.advise(X, y, n_members=[2, 4, 8])
     assert advice.best == "one ridge"
-    assert "this pilot cannot tell" in advice.reasons[0]
+    assert "which is not sure" in advice.reasons[0]
 
 
 def test_few_whole_numbers_taken_for_numbers_are_warned_of_by_name():
@@ -299,7 +299,7 @@ def test_where_one_label_carries_their_variance_no_gain_is_sure(seed):
     advice = sr.advise(X, y, 160, n_members=[4, 8], fraction_spreads=[0.0])
     assert advice.best == "one ridge"
     assert not advice.table.surely_better.values.any()
-    assert "but this pilot cannot tell" in advice.reasons[0]
+    assert "less, which is not sure" in advice.reasons[0]
 
 
 def test_what_is_known_only_by_a_bound_is_not_ranked_before_a_forecast():

@@ -176,7 +176,7 @@ class LeftOutEnsemble:
                 bounds = bounds + norms * (score * score).sum(axis=1).max() ** 0.5
             reach = to_numpy(bounds) * (1 + _SLACK)
             sizes = to_numpy(self._sizes)[0]
-            # Rows that can be among the outermost for some change within its bound; the quantile is one of these.
+            # Rows that may decide the quantile, as no change exceeds its bound.
             least = np.partition(sizes - reach, -1 - beyond)[-1 - beyond]
             chosen = np.flatnonzero(sizes + reach >= least)
             shifts = take_last(shifts, chosen)

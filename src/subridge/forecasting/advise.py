@@ -482,7 +482,7 @@ def reasons(table: xarray.Dataset) -> tuple[str, str]:
         least = others.loc[others.prediction_error.idxmin()]
         what = f"Do not ensemble: {said}, and that of the best ensemble, {least.name}, is {_gain(least, -1)} more."
         if least.gain >= 0.0005:  # a smaller one is printed as 0.0 %
-            what = f"Do not ensemble: {said}; {least.name} may have {_gain(least)} less, but this pilot cannot tell."
+            what = f"Do not ensemble: {said}; {least.name} may have {_gain(least)} less, which is not sure."
     if "n_groups" in attributes:
         parts = [f"Errors are those on new groups, from {counted(attributes['n_groups'], 'left-out group')}"]
     else:
@@ -509,7 +509,7 @@ def _gain(row: pd.Series, sign: int = 1) -> str:
 def _error(row: pd.Series) -> str:
     """The forecast error of a candidate in words."""
     if np.isnan(row.prediction_error):
-        return "unknown (this pilot cannot tell)"
+        return "unknown (out of reach of this pilot)"
     if row.is_bound:
         return f"at most {plain(row.prediction_error_upper)}"
     return interval(row.prediction_error, row.prediction_error_lower, row.prediction_error_upper)

@@ -42,17 +42,17 @@ _ENTRIES = 5_000_000  # of the largest table of residual operators held at once:
 _HALVINGS = 44  # of a bracket of about 100 in log p: ten digits
 _LEAST_RIDGE = 1e-60  # a given ridge that is not 0, in units of the mean square of a column
 RECTANGLE = 3**0.5  # ratio of the width of a rectangular distribution to its root mean square distance from an end
-_DOMINANT = 0.9  # leverage of a row that dominates, if half of the rows have less than a tenth
 
 
 @dataclass(frozen=True)
 class Rule:
-    """All constants of forecasts and advice, each with its source."""
+    """Constants of the forecast, each with its source; those of the choice of ridges are in `subridge.ridge.choose`."""
 
-    vague: float = 0.4  # relative standard error above which a forecast is out of reach: decision 0010
+    vague: float = 0.4  # relative standard error above which a forecast is out of reach: 90 % then span a factor of 5
     # Chosen by the coverage on all sixty tables of the tournament (then 89 %), and not confirmed on others.
     interval_stretch: float = 1.25  # factor of the logarithms of both bounds relative to the forecast
-    most_group_gamma: float = 0.95  # upper limit of γ for grouped rows, beyond which nothing is known: decision 0014
+    most_group_gamma: float = 0.95  # upper limit of γ for grouped rows: a design effect of first order may exceed 1/γ
+    dominant: float = 0.9  # leverage of a row that causes a warning, if half of the rows have less than a tenth
     path_steps: int = 3  # for each half decade of ridges: with coarser steps, bounds may rise with n
 
 
@@ -459,7 +459,7 @@ def doubts(pilot: Pilot, curve: Curve) -> list[SubridgeWarning | None]:
     found = [fit.hat_gains(p) @ fit.left**2 for fit, p in zip(some.members, block.penalties.T, strict=True)]
     leverages = np.concatenate(found) + rows.fit_intercept / rows.n_samples
     top = float(leverages.max())
-    if top > _DOMINANT and np.median(leverages) < 1 - _DOMINANT:
+    if top > RULE.dominant and np.median(leverages) < 1 - RULE.dominant:
         said.append(
             DominantRowsWarning(
                 f"few rows dominate this pilot: the most influential row has leverage {top:.2f}; look for rare columns "

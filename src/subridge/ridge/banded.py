@@ -49,7 +49,7 @@ from subridge.ridge.rows import LeftOutSets, SetBatch, TrainingRows
 _JUDGES = 10  # parts of the sets; the error of each is taken at the choice that the others make
 _CONCENTRATIONS = (0.1, 1.0)  # Dirichlet's, of random shares, in turn: few spaces, or many (himalaya's default)
 _PROBES = 200  # random vectors that estimate a trace
-_STEPS = 100  # updates of the strengths of the spaces
+_STEPS = 100  # iterations that estimate the signal in each space
 _PICKED = 5000  # points of k-means
 # Both were chosen on the data of benchmarks/banded.py.
 _FAR = 0.3  # a distance between square roots of shares that counts as much as a factor e of the ridge

@@ -74,7 +74,7 @@ class Units:
         return table[run[0] : run[-1] + 1, ...] if (index == run).all() else select_rows(table, index)
 
     def degrees(self, path: MemberPath, places: IntArray, units: IntArray) -> FloatArray:
-        """m of a member at such places; shape (t,)."""
+        """`residual_degrees` of a member at known places (t,), without one of the units (t,) each; shape (t,)."""
         if path not in self._degrees:
             self._degrees[path] = path.degrees_without(self.numbers)
         return self._degrees[path][places, units]

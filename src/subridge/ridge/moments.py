@@ -46,7 +46,7 @@ from subridge.ridge.rounding import EPS
 from subridge.ridge.rows import Design, TrainingRows, left_out_groups, training_rows
 
 BATCHES = 32  # enough to estimate the standard error of a difference with a relative error of one eighth
-_OCTAVES = 65  # of weights, a ratio of 1e19, whatever their unit; rows further apart share an entry
+_OCTAVES = 65  # bins of weights by powers of two, in a circle: weights share a bin only if they differ by 1e19
 _PER_PRODUCT = 32  # bytes: the moments of a batch, those before, their sum, and a member's decomposition
 
 

@@ -24,7 +24,7 @@ from subridge.theory.tables import MemberTable, PairTable, TableDoubt, Tables, b
 _HARMLESS = 1e-3
 _UNGRADED = 1e2  # ratio of variances up to which small eigenvalues come from correlations, not from scales
 _ROUNDING = 4.0  # error of an eigenvalue, in eps of the largest; grows with the root of the size
-_ALIGNED = 16  # directions whose errors may point the same way
+_ALIGNED = 16  # most directions whose errors are added without cancelling
 
 
 class Directions(NamedTuple):

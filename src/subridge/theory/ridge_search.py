@@ -26,7 +26,7 @@ _SCAN_BLOCK = 4096  # problems × scan points evaluated in one call: enough to h
 _NEWTON_STEPS, _HALVINGS = 60, 40
 _NUDGE = 1e-6  # of a logarithm, in differences of gradients
 _PER_DECADE = 5
-_SWEEPS, _ENDS, _GAIN = 10, 3, 1e-9  # over all members after a descent, from how many ends, and what fall counts
+_SWEEPS, _ENDS, _GAIN = 10, 3, 1e-9  # sweeps over members, ends that are kept, least relative fall that counts
 _NET, _WELLS = 100, 5  # points of a random net, and how many of them are further starts
 _RIDGES, _APART = (1e-12, 1e12), 18.0  # starts of the search over spaces, and logarithms by which it may leave them
 
@@ -297,7 +297,7 @@ def _joint_optimum(landscape: Landscape, common: FloatArray, alone: FloatArray) 
     together = place(np.broadcast_to(common[:, None], (G, k)))
     starts = [together, *(np.roll(own, r, axis=1) for r in range(k))]
     for one in np.eye(k):
-        # Without this member, with this member alone, and apart from the others.
+        # This member without a weight, this member alone, and this member at e times the distance of the others.
         starts += [np.where(one, last, own), np.where(one, own, last), together + one]
     # The lowest points of a random net reach wells that no line meets.
     net = np.random.default_rng(0).uniform(first + np.log(1e7), last - np.log(1e11), (_NET, k))

@@ -31,7 +31,7 @@ _UNSURE = 0.05  # relative error of an eigenvalue that matters, above which firs
 # With dropped directions, or an eigenvalue of larger relative error than this, errors exceed their first order.
 _NEARLY_SINGULAR, _MORE = 1e-4, 100.0
 _FACTORS = 12 * EPS  # of a product of a few factors, each a few roundings from exact
-_READ = 1e-8  # relative error above which a caller is warned
+_WARNED = 1e-8  # relative error above which a caller is warned
 
 
 class MemberDoubt(NamedTuple):
@@ -238,11 +238,11 @@ def warn_if_infinite(errors: FloatArray, power: FloatArray | None = None) -> Non
 
 def warn_if_uncertain(bound: FloatArray) -> None:
     """Warn the caller of a public function of a relative rounding error above 1e-8."""
-    if (bound > _READ).any():
+    if (bound > _WARNED).any():
         worst = float(bound.max())
         size = "by all of its digits" if np.isinf(worst) else f"by up to {worst:.1g} of itself"
         warnings.warn(
-            f"rounding may have changed the risk {size} at {int((bound > _READ).sum())} of {bound.size} points (see "
+            f"rounding may have changed the risk {size} at {int((bound > _WARNED).sum())} of {bound.size} points (see "
             "error_bound); give it a larger ridge, move the sample ratio from the threshold, drop features that "
             "others explain, or recompute a point with subridge.precise_risk",
             AccuracyWarning,
