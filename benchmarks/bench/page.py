@@ -23,8 +23,8 @@ def page(found: dict) -> str:
         f"Made by `make bench` on {found['date']}: {machine['cores']} cores, Python {machine['python']}, subridge "
         f"{versions['subridge']}, {others}. It took {words(found['seconds'])}. Methods run in turns in one process, "
         f"with {machine['threads']} threads, after a round that does not count; methods of many seconds run once. "
-        "Times are medians over rounds, with the minimum and maximum in brackets. Compare ratios: seconds depend on the "
-        "machine." + (f" {found['note']}" if found.get("note") else ""),
+        "Times are medians over rounds, with the minimum and maximum in brackets. Compare ratios: seconds depend on "
+        "the machine." + (f" {found['note']}" if found.get("note") else ""),
         "",
         "## Side by side",
         "",

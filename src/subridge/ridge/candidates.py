@@ -120,7 +120,7 @@ class Choice(Shown):
 
     trials: tuple[Trial, ...]
     taken: int
-    kept: dict[int, Candidate] = field(repr=False, default_factory=dict)  # candidates that may be taken if a row is left out
+    kept: dict[int, Candidate] = field(repr=False, default_factory=dict)  # may be taken without a row
 
     @property
     def name(self) -> str:
