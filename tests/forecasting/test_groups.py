@@ -194,3 +194,15 @@ def test_rows_of_a_group_promise_too_little_in_advice():
     y = np.repeat(y[::5], 5) + 1e-3 * np.random.default_rng(0).standard_normal(len(y))
     by_row, by_group = (sr.advise(X, y, n_members=[2], groups=each) for each in (None, groups))
     assert float(by_group.table.prediction_error[0]) > 1.5 * float(by_row.table.prediction_error[0])
+
+
+@pytest.mark.parametrize("seed", [7, 19, 31, 35])
+def test_the_ridge_at_the_present_size_is_that_of_a_fit_with_groups(seed):
+    rng = np.random.default_rng(seed)
+    groups = np.repeat(np.arange(8), 10)
+    X = rng.standard_normal((8, 30))[groups] + 0.5 * rng.standard_normal((80, 30))
+    y = X @ rng.standard_normal(30) / 5 + rng.standard_normal(8)[groups] + rng.standard_normal(80)
+    fitted = sr.RidgeEnsembleRegressor(1).fit(X, y, groups=groups).ridge_
+    one = {"one ridge": sr.Ensemble(sr.subsets.Equal(1))}
+    found = sr.forecast(X, y, ensembles=one, ridges="auto", groups=groups, n_groups=[8]).ridge.item()
+    assert abs(np.log10(found / fitted)) < 0.5  # a step of the path of a fit; that of a forecast is finer

@@ -311,7 +311,7 @@ def advise(
         pilot = factorise_pilot(rows, offer.plan)
         seen = pilot.with_constant() if noise.any() else pilot
         ((_, table),) = search_ridges(seen, mean, path, said, may_grow=may_grow)
-        present = table.losses.min()
+        present = table.losses[table.counted.argmin()]
         curve = forecast_curve(pilot, mean, planned, choose_ridges(pilot, table, planned))
         if offer.strategy == "single" and groups is None:
             said.extend(doubts(pilot, curve))

@@ -27,6 +27,7 @@ from subridge.model.errors import DominantRowsWarning, ParameterError, RidgeErro
 from subridge.ridge.checks import correlated_rows
 from subridge.ridge.choose import (
     Outcome,
+    caution,
     default_ridges,
     extended_searches,
     given_ridges,
@@ -38,7 +39,6 @@ from subridge.ridge.member import MemberFit, independent_samples, residual_degre
 from subridge.ridge.moments import MomentRows
 from subridge.ridge.rows import TrainingRows
 
-_ENTRIES = 5_000_000  # of the largest table of residual operators held at once: 40 MB
 _HALVINGS = 44  # of a bracket of about 100 in log p: ten digits
 _LEAST_RIDGE = 1e-60  # a given ridge that is not 0, in units of the mean square of a column
 RECTANGLE = 3**0.5  # ratio of the width of a rectangular distribution to its root mean square distance from an end
@@ -98,24 +98,8 @@ def matched_penalties(spectrum: FloatArray, n: int, room: int, sizes: FloatArray
 def variance_shares(members: Sequence[MemberFit], penalties: FloatArray) -> FloatArray:
     """γ_rr′ of every pair of members at the pilot's n rows, shape (T, k, k), for penalties of shape (T, k)."""
     slack = np.stack([fit.slack(p) for fit, p in zip(members, penalties.T, strict=True)], axis=1)
-    n = members[0].rows.n_samples
-    if members[0].rows.knows_leverages and 2 * len(penalties) * n < sum(len(fit.spectrum) for fit in members):
-        # Then k matrices n × n take less time than k²/2 overlaps of members.
-        pairs = np.stack([_pair_traces(members, row) for row in penalties])
-    else:
-        pairs = residual_pair_traces(members, penalties)
-    return (1 - n * outer(slack) / np.maximum(pairs, TINY)).clip(0.0, 1 - 1e-9)
-
-
-def _pair_traces(members: Sequence[MemberFit], penalties: FloatArray) -> FloatArray:
-    """``tr(R_r R_r′)`` at one row of penalties (k,), as inner products of the matrices R, in blocks of their rows."""
-    n = members[0].rows.n_samples
-    weights = [fit.residual_weights(np.array([p])) for fit, p in zip(members, penalties, strict=True)]
-    traces = np.zeros((len(members), len(members)))
-    for own in np.array_split(np.arange(n), -(-len(members) * n**2 // _ENTRIES)):
-        parts = np.concatenate([fit.residual_rows(w, own) for fit, w in zip(members, weights, strict=True)])
-        traces += np.tensordot(parts, parts, ((1, 2), (1, 2)))
-    return traces
+    overlap = np.maximum(residual_pair_traces(members, penalties), TINY)
+    return (1 - members[0].rows.n_samples * outer(slack) / overlap).clip(0.0, 1 - 1e-9)
 
 
 def variance_gain(gamma: FloatArray) -> FloatArray:
@@ -164,8 +148,14 @@ class AtPilot(NamedTuple):
     ridges: FloatArray  # (L, k)
     moments: MemberMoments  # of left-out errors with readout noise, with pairs (L, k, k)
     noise: FloatArray  # error of each member by readout noise, (L, k)
+    caution: FloatArray  # how often an error counts in the choice of a ridge, (L,)
     losses: FloatArray  # error to expect on new rows, corrected for the fit of weights, (L,)
     weights: FloatArray  # of the members, (L, k)
+
+    @property
+    def counted(self) -> FloatArray:
+        """The losses by which ridges are chosen, (L,)."""
+        return self.losses * self.caution
 
     def of_targets(self, values: FloatArray) -> FloatArray:
         """Values of all rows as a table of ridges and targets, shape (L, C)."""
@@ -191,9 +181,13 @@ def at_pilot(pilot: Pilot, ensemble: Ensemble, ridges: FloatArray) -> AtPilot:
         alone = [variance_shares([fit], penalties[:, [r]])[:, 0, 0] for r, fit in enumerate(members)]
         noise = _readout_noise(pilot, ensemble, np.stack(alone, axis=1))
     pairs = np.concatenate([block.pairs for block in pilot.left_out(penalties)])
-    penalties, noise = (each.repeat(pilot.n_judged, axis=0) for each in (penalties, noise))
+    factor = np.ones(len(ridges))
+    if pilot.rows.left_out is not None:
+        degrees = [residual_degrees(fit, p) for fit, p in zip(pilot.members, penalties.T, strict=True)]
+        factor = caution(np.min(degrees, axis=0))
+    penalties, noise, factor = (each.repeat(pilot.n_judged, axis=0) for each in (penalties, noise, factor))
     moments = _moments(pilot, penalties, pairs, noise)
-    return AtPilot(ridges, moments, noise, noise[:, 0], noise).weighted(ensemble.aggregation)
+    return AtPilot(ridges, moments, noise, factor, noise[:, 0], noise).weighted(ensemble.aggregation)
 
 
 def search_ridges(
@@ -212,7 +206,7 @@ def search_ridges(
         table = at_pilot(pilot.of(some), ensemble, ridges)
         return [
             outcome_of(table, np.full(2, last_minimum(each, each)), len(ridges), spread, partial(np.take, each))
-            for each, spread in zip(table.of_targets(table.losses).T, spreads[some], strict=True)
+            for each, spread in zip(table.of_targets(table.counted).T, spreads[some], strict=True)
         ]
 
     searched = (
@@ -232,8 +226,8 @@ def search_ridges(
 
 
 class Chosen(NamedTuple):
-    """For each of C targets, or for all together (C = 1), and each of S sizes: the ridge of least left-out error among
-    those in reach, or the largest ridge if none is in reach.
+    """For each of C targets, or for all together (C = 1), and each of S sizes: the ridge of least left-out error, with
+    `caution` for groups, among those in reach, or the largest ridge if none is in reach.
     """
 
     ridges: FloatArray  # (C, S, k)
@@ -245,7 +239,7 @@ class Chosen(NamedTuple):
 def choose_ridges(pilot: Pilot, table: AtPilot, sizes: FloatArray) -> Chosen:
     """Choose a ridge from a table, for each size, and for each target that is judged separately."""
     reached = pilot.reach(table.ridges).min(axis=1)[:, None, None] >= sizes
-    losses = table.of_targets(table.losses)[:, :, None]
+    losses = table.of_targets(table.counted)[:, :, None]
     offered = np.where(reached, losses, np.inf)  # (L, C, S)
     best = last_minimum(offered, offered)
     first = np.isfinite(offered).argmax(axis=0)

@@ -326,18 +326,24 @@ class Losses:
     def criterion(self, places: IntArray) -> FloatArray:
         """The losses that a choice compares, and the ties that decide between equal ones; shape (2, t b).
 
-        If sets of rows are left out, there are few of them, and a small error may be due to chance. The squared error
-        of noise varies like that of m = (tr R²)²/tr R⁴ independent sets: its relative standard deviation is √(2/m).
-        Twice that is added, which rules out members near their interpolation thresholds, where m is small. Losses of
-        classes and of other scores are not changed.
+        If sets of rows are left out, losses count `caution` times. Those of classes and of other scores do not.
         """
         judged = self.at(places)
-        caution = np.ones(len(places))
         has_scores = self.aggregation.decides_classes or isinstance(self.aggregation, Scored)
-        if self.is_cautious and self.rows.left_out is not None and not has_scores:
-            worth = [self.degrees(path, at) for path, at in zip(self.paths, places.T, strict=True)]
-            caution += _CAUTION * np.sqrt(2 / np.min(worth, axis=0))
-        return np.stack([judged.loss * caution, judged.tie])
+        if has_scores or not self.is_cautious or self.rows.left_out is None:
+            return np.stack([judged.loss, judged.tie])
+        worth = [self.degrees(path, at) for path, at in zip(self.paths, places.T, strict=True)]
+        return np.stack([judged.loss * caution(np.min(worth, axis=0)), judged.tie])
+
+
+def caution(degrees: FloatArray) -> FloatArray:
+    """How often an error counts if sets of rows are left out, of which a member has m independent ones.
+
+    Sets are few, and a small error may be due to chance. The squared error of noise varies like that of m = (tr R²)²/tr
+    R⁴ independent sets: its relative standard deviation is √(2/m). Twice that is added, which rules out members near
+    their interpolation thresholds, where m is small.
+    """
+    return 1 + _CAUTION * np.sqrt(2 / degrees)
 
 
 def outputs_at(losses: Losses, places: IntArray, weights: FloatArray | None) -> Array:
