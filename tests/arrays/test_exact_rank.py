@@ -5,7 +5,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from subridge.arrays.exact_rank import PRIME, rank_is_at_most, rank_of_residues, residues_of
+from subridge.arrays.exact_rank import PRIME, product_of_residues, rank_is_at_most, rank_of_residues, residues_of
 
 
 def test_residues_are_those_of_fractions():
@@ -30,3 +30,8 @@ def test_one_last_digit_counts_in_many_blocks(n, N, rank):
     assert rank_of_residues(found) == rank + 1
     assert rank_is_at_most(found, rank + 1)
     assert not rank_is_at_most(found, rank)
+
+
+def test_products_of_many_residues_do_not_overflow():
+    A = np.full((1, 300_000), PRIME - 1)
+    assert product_of_residues(A, A.T).item() == 300_000

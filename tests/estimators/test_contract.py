@@ -108,3 +108,38 @@ def test_an_unweighted_average_of_your_own_is_tagged_as_the_median_is():
     for aggregation, is_poor in (("median", True), (Middle(), True), ("free", False), ("no such name", False)):
         tags = sr.RidgeEnsembleRegressor(3, aggregation=aggregation).__sklearn_tags__()
         assert tags.regressor_tags.poor_score == is_poor
+
+
+DAYS = pd.date_range("2020", periods=40)
+
+
+@pytest.mark.parametrize(
+    ("y", "kind"),
+    [
+        (pd.Series(DAYS).where(np.arange(40) > 3), "dates"),
+        (DAYS, "dates"),
+        (pd.DataFrame({"y": DAYS}), "dates"),
+        (pd.Series(DAYS - DAYS[0]), "durations"),
+        (pd.Series(list("abcd") * 10), "text"),
+        (pd.Series(list("abcd") * 10, dtype="category"), "text"),
+        (["1.5", "2.5"] * 20, "text"),
+    ],
+    ids=lambda value: type(value).__name__,
+)
+def test_targets_that_are_dates_or_text_are_refused_in_every_container(y, kind):
+    X = np.random.default_rng(0).standard_normal((40, 3))
+    for fit in (sr.RidgeEnsembleRegressor(1, ridge=0.1).fit, sr.RidgeEnsembleRegressor(1).partial_fit):
+        with pytest.raises(sr.errors.DataError, match=f"y holds .*{kind}"):
+            fit(X, y)
+
+
+def test_missing_dates_are_no_class():
+    X = np.random.default_rng(0).standard_normal((40, 3))
+    y = np.where(X[:, 0] > 0, np.datetime64("2020"), np.datetime64("NaT"))
+    with pytest.raises(sr.errors.DataError, match=r"y contains NaN or None in \d+ places"):
+        sr.RidgeEnsembleClassifier(1, ridge=0.1).fit(X, y)
+
+
+def test_weights_that_are_all_zero_are_refused_with_a_remedy(data):
+    with pytest.raises(sr.errors.DataError, match="zero for every row; at least one must be positive"):
+        sr.RidgeEnsembleRegressor(1).fit(*data, sample_weight=np.zeros(len(data[0])))

@@ -432,3 +432,14 @@ def test_tables_that_are_not_computed_yet_are_never_read_as_a_whole(data):
         sr.RidgeEnsembleRegressor().predict(lazy)
     with pytest.raises(sr.errors.DataError, match="give blocks"):
         model.predict(sr.gather_moments(lazy, y))
+
+
+def test_a_row_that_outweighs_all_others_is_refused_in_batches_too(data):
+    X, y, _ = data
+    weights = np.ones(N)
+    weights[7] = 1e40
+    with pytest.raises(sr.errors.DataError, match="sample_weight of a row is so large that the others vanish"):
+        sr.RidgeEnsembleRegressor(1, ridge=0.1).fit(batches(X, y, weights))
+    model = sr.RidgeEnsembleRegressor(1, ridge=0.1).partial_fit(X[:50], y[:50])
+    with pytest.raises(sr.errors.DataError, match="sample_weight of a row is so large that the others vanish"):
+        model.partial_fit(X[50:51], y[50:51], [1e40])

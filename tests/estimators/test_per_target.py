@@ -265,3 +265,10 @@ def test_tensors_give_what_arrays_give(device, M, k, options, by_groups, monkeyp
     np.testing.assert_allclose(predicted.cpu().numpy(), arrays.predict(X), rtol=1e-10)
     np.testing.assert_allclose(tensors.loo_error_, arrays.loo_error_, rtol=1e-9)
     np.testing.assert_allclose(tensors.loo_r2_, arrays.loo_r2_, rtol=1e-10, atol=1e-10)
+
+
+@pytest.mark.parametrize("model", [sr.RidgeEnsembleRegressor(1, per_target=True), sr.BandedRidge({"all": slice(None)})])
+def test_a_target_whose_squares_vanish_is_refused_beside_others(model):
+    X, Y = drawn(60, 5, C=2)
+    with pytest.raises(sr.errors.DataError, match="y holds numbers so small that their squares vanish"):
+        model.fit(X, Y * [1.0, 1e-175])

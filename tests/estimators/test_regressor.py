@@ -263,3 +263,23 @@ def test_weights_that_are_all_zero_are_refused(data):
     X, y = data
     with pytest.raises(ValueError, match="zero"):
         sr.RidgeEnsembleRegressor().fit(X, y, sample_weight=np.zeros(80))
+
+
+@pytest.mark.parametrize("kind", ["shuffled", "split entries"])
+def test_sparse_tables_far_from_zero_need_not_be_in_canonical_form(kind):
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((40, 6)) + 1e8
+    y = (X - 1e8) @ np.arange(1, 7) + 0.1 * rng.standard_normal(40)
+    if kind == "shuffled":
+        order = rng.permutation(40)
+        table = sparse.csc_array(X)[order]
+        X, y = X[order], y[order]
+    else:
+        halves = np.repeat(X.ravel() / 2, 2), np.repeat(np.tile(np.arange(6), 40), 2), 12 * np.arange(41)
+        table = sparse.csr_array(halves, X.shape)
+    given = table.copy()
+    assert not table.has_canonical_format
+    model = sr.RidgeEnsembleRegressor(1, ridge=0.01)
+    assert model.fit(table, y).loo_error_ == pytest.approx(model.fit(X, y).loo_error_, rel=1e-5)
+    np.testing.assert_array_equal(table.data, given.data)
+    np.testing.assert_array_equal(table.indices, given.indices)

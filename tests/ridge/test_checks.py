@@ -124,3 +124,16 @@ def test_forecasts_are_told_too_and_keep_errors_positive_and_bounds_finite():
         curve = sr.forecast(X, y, [30, 120, 960], ensembles)
     assert (curve.prediction_error.values > 0).all()
     assert np.isfinite(curve.prediction_error_upper.values).all()
+
+
+@pytest.mark.parametrize("weight", [1e-8, 1.0, 1e10])
+def test_copies_are_the_same_in_every_unit_of_the_weights(clean, weight):
+    X, y = clean
+    weights = np.full(len(y), weight)
+    model = sr.RidgeEnsembleRegressor(1, ridge=0.1)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", DuplicateRowsWarning)
+        model.fit(X, y, weights)
+    X[60:] = X[:60]
+    with pytest.warns(DuplicateRowsWarning):
+        model.fit(X, y, weights)

@@ -333,10 +333,14 @@ def test_a_worker_that_dies_while_a_result_is_fetched_from_it_changes_nothing(cl
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")
 def test_a_run_that_ends_early_leaves_no_tasks_on_a_cluster(client):
-    begun = perform(len, [range(n) for n in range(12)], client, None)
-    next(begun)
-    begun.close()
-    wait_for(lambda: not client.run_on_scheduler(lambda dask_scheduler: len(dask_scheduler.tasks)), 5)
+    def tasks():
+        yield from map(range, range(1, 9))
+        raise ZeroDivisionError("mine")
+
+    with pytest.raises(ZeroDivisionError) as held:  # whose traceback holds the run
+        list(perform(len, tasks(), client, None))
+    wait_for(lambda: not client.run_on_scheduler(lambda dask_scheduler: len(dask_scheduler.tasks)), 20)
+    assert "mine" in str(held.value)
 
 
 @pytest.mark.slow

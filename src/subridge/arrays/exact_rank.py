@@ -33,9 +33,9 @@ def _powers() -> IntArray:
 
 
 def product_of_residues(A: IntArray, B: IntArray) -> IntArray:
-    """``A @ B`` modulo the prime, by halves of B, so that sums of up to 2**16 products fit into 63 bits."""
-    high = A @ (B >> 16) % PRIME
-    return ((high << 16) + A @ (B & 0xFFFF)) % PRIME
+    """``A @ B`` modulo the prime, by thirds of the bits of B, so that sums of up to 2**21 products fit into 63 bits."""
+    high, middle, low = (A @ (B >> shift & 0x7FF) % PRIME for shift in (22, 11, 0))
+    return ((high << 22) + (middle << 11) + low) % PRIME
 
 
 def rank_of_residues(residues: IntArray) -> int:

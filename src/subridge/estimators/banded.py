@@ -559,7 +559,9 @@ def _labels(estimator: BandedRidge, y: ArrayLike | None, X: Features) -> Array:
         )
     if Y.ndim not in (1, 2) or Y.shape[0] != X.shape[0] or 0 in Y.shape:
         raise DataError(f"y must have {X.shape[0]} rows like X, and one or two axes, got shape {tuple(Y.shape)}")
-    if 0 < max(float(Y.max()), -float(Y.min())) < float(np.finfo(dtype_name(Y)).smallest_normal) ** 0.5:
+    xp = namespace_of(Y)
+    peaks = to_numpy(xp.maximum(xp.max(Y, axis=0), -xp.min(Y, axis=0)))  # of each target
+    if ((peaks > 0) & (peaks < float(np.finfo(dtype_name(Y)).smallest_normal) ** 0.5)).any():
         raise DataError("y holds numbers so small that their squares vanish; multiply y by a constant")
     return Y
 

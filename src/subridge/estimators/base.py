@@ -55,7 +55,7 @@ from subridge.ridge.checks import correlated_rows, unequal_scales, warn_of_rows,
 from subridge.ridge.choose import SURE_OF_SCALE, paired, scored, squares_of, trainable
 from subridge.ridge.columns import ColumnRows, DiskColumns, column_rows
 from subridge.ridge.judge import Candidate, Offer, judge, tuned
-from subridge.ridge.moments import MomentBatches, RowMoments, moment_rows, moments_of, pieces_of, thinned
+from subridge.ridge.moments import LEAST_REST, MomentBatches, RowMoments, moment_rows, moments_of, pieces_of, thinned
 from subridge.ridge.row_subsets import draw_rows, part_of_rows
 from subridge.ridge.rows import LeftOutSets, TrainingRows, left_out_groups, left_out_windows, training_rows
 
@@ -66,8 +66,6 @@ if TYPE_CHECKING:  # scikit-learn has no types, and an untyped base class would 
         """All attributes of scikit-learn's class."""
 
         def __getattr__(self, name: str) -> Any: ...
-
-        def __setstate__(self, state: dict[str, Any]) -> None: ...
 
         def __sklearn_tags__(self) -> Tags: ...
 
@@ -84,7 +82,6 @@ else:
 
 _WORSE = 1.1  # times the error of one ridge, above which a requested ensemble gets a warning
 _FILLED = "fill the gaps, for example with sklearn.impute.SimpleImputer, or drop those rows"
-_LEAST_REST = 1e-12  # weight of the other rows over that of the heaviest; below it their mean loses its digits
 _LEFT_OUT = f'missing="drop-members" predicts with the members that see no gap; or {_FILLED}'
 
 # Labels of classes: numbers, text or truth values.
@@ -115,9 +112,9 @@ def training_input(
     if is_sparse(y):
         raise DataError("y is a sparse matrix; give labels as an array, y.toarray()")
     kind = y.dtype.kind if isinstance(y, np.ndarray) else None
-    if np.ma.is_masked(y) or kind == "V" or (numeric and kind not in (None, "c")):
+    if np.ma.is_masked(y) or kind == "V" or (numeric and kind != "c" and not is_tensor(y)):
         refuse_odd_values("y", y)
-    if not numeric and kind in (None, "O") and not is_tensor(y):
+    if not numeric and kind in (None, "O", "M", "m") and not is_tensor(y):
         from pandas import isna  # takes a while, and classes are mostly arrays of numbers or text
 
         if (missing := np.count_nonzero(isna(np.asarray(y, dtype=object)))) > 0:
@@ -194,19 +191,19 @@ def row_weights(
     if class_weight is not None:
         sample_weight = compute_sample_weight(class_weight, labels) * to_numpy(sample_weight)
     given = finite_array("sample_weight", to_numpy(sample_weight) if is_tensor(sample_weight) else sample_weight)
+    if not given.any():
+        raise DataError("sample_weight is zero for every row; at least one must be positive")
     weights: FloatArray = _check_sample_weight(
         given if given.ndim else float(given), np.empty((n_samples, 0)), dtype=float, ensure_non_negative=True
     )
-    if not weights.any():
-        raise DataError("sample_weight is zero for every row; at least one must be positive")
-    least = float(weights[weights > 0].min())
-    most = float(weights.max())
+    least = weights[weights > 0].min()
+    most = weights.max()
     if least < 1 / LARGEST_WEIGHT or most > LARGEST_WEIGHT:
         raise DataError(
             f"sample_weight runs from {least:g} to {most:g}, where sums leave the range of floats; positive weights "
             f"must lie between {1 / LARGEST_WEIGHT:g} and {LARGEST_WEIGHT:g}"
         )
-    if 0 < np.partition(weights, -1)[:-1].sum() < _LEAST_REST * most:
+    if 0 < np.partition(weights, -1)[:-1].sum() < LEAST_REST * most:
         raise DataError(
             f"sample_weight of row {weights.argmax()} is so large that the others vanish in rounding; lower it"
         )
@@ -341,7 +338,7 @@ class RidgeEstimator(BaseEstimator):
                 f"this {type(self).__name__} was pickled by subridge 0.2.0 or older, which lacks some of its "
                 "parameters; make and fit it again"
             )
-        super().__setstate__(state)
+        super().__setstate__(state)  # type: ignore[misc]
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "ridge_")

@@ -44,13 +44,12 @@ from subridge.results.schemas import result_attributes
 from subridge.ridge.candidates import FRACTION, MEMBERS, SPREAD, Trial, affordable, choose_ensemble, offers
 from subridge.ridge.checks import is_heavy, warn_once
 from subridge.ridge.choose import last_minimum
-from subridge.ridge.judge import Offer
+from subridge.ridge.judge import ROUNDING, Offer
 from subridge.ridge.moments import MomentBatches
 
 SCALER = "StandardScaler(with_mean=False)"  # sparse columns and fits without intercept must not be centred
 _AGGREGATIONS: tuple[Aggregation, ...] = (Mean(), Scaled(), Free())
 _ROWS = 12  # of the table in a notebook
-_ROUNDING = 1e-9  # relative; candidates that differ by less are the same
 
 # A candidate at its ridge, with readout noise, and its columns of the table.
 Judged: TypeAlias = tuple[Trial, dict[str, Any]]
@@ -309,8 +308,9 @@ def advise(
         noise = noises.get(offer.name, np.full(len(sizes), eta))
         mean = Ensemble(offer.plan, np.zeros(len(sizes)), noise)
         pilot = factorise_pilot(rows, offer.plan)
-        seen = pilot.with_constant() if noise.any() else pilot
-        ((_, table),) = search_ridges(seen, mean, path, said, may_grow=may_grow)
+        ((_, table),) = search_ridges(
+            pilot.with_constant() if noise.any() else pilot, mean, path, said, may_grow=may_grow
+        )
         present = table.losses[table.counted.argmin()]
         curve = forecast_curve(pilot, mean, planned, choose_ridges(pilot, table, planned))
         if offer.strategy == "single" and groups is None:
@@ -397,7 +397,7 @@ def _ranked(found: Sequence[Judged], *, is_present: bool, can_be_sure: bool) -> 
     known = np.array([columns["in_reach"] and not columns["is_bound"] for _, columns in found])
     # Readout noise adds to the errors, and left-out rows do not show it.
     leads = leads + left_out - present + present[0] - left_out[0]
-    sure = leads > needed * noise + _ROUNDING * left_out[0]
+    sure = leads > needed * noise + ROUNDING * left_out[0]
     scale = present[0] or 1.0
     gain = 1 - forecast / (forecast[0] or np.nan)
     error = np.hypot(noise / scale, 0.5 * (gain - leads / scale))

@@ -129,7 +129,7 @@ def read_ridges(ridges: ArrayLike | None, rows: TrainingRows) -> FloatArray | No
 
 def refuse_vanishing(name: str, ridges: FloatArray, rows: TrainingRows) -> FloatArray:
     """Refuse positive ridges that are negligible relative to the columns: their powers leave the range of floats."""
-    least = _LEAST_RIDGE * float(rows.column_squares.mean())
+    least = _LEAST_RIDGE * rows.column_squares.mean()
     vanishing = ridges[(ridges > 0) & (ridges < least)]
     if vanishing.size:
         raise RidgeError(
@@ -452,7 +452,7 @@ def doubts(pilot: Pilot, curve: Curve) -> list[SubridgeWarning | None]:
     said = [correlated_rows(mixed, rows)]
     found = [fit.hat_gains(p) @ fit.left**2 for fit, p in zip(some.members, block.penalties.T, strict=True)]
     leverages = np.concatenate(found) + rows.fit_intercept / rows.n_samples
-    top = float(leverages.max())
+    top = leverages.max()
     if top > RULE.dominant and np.median(leverages) < 1 - RULE.dominant:
         said.append(
             DominantRowsWarning(

@@ -590,8 +590,7 @@ class LinearAggregation(Aggregation):
     def combine(self, outputs: Array, weights: FloatArray | None = None) -> Array:
         if weights is None:
             raise TypeError("a linear aggregation needs weights, which `weights` gives")
-        shares = like(np.atleast_2d(weights).T, outputs)
-        return namespace_of(outputs).sum(outputs * shares[:, :, None], axis=0)
+        return namespace_of(outputs).sum(outputs * like(np.atleast_2d(weights).T, outputs)[:, :, None], axis=0)
 
 
 class Mean(LinearAggregation):

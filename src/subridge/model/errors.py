@@ -217,8 +217,7 @@ def listed(names: Iterable[str | int]) -> str:
     'a, b, c, d, e and 2 more'
     """
     words = [str(name) for name in names]
-    more = f" and {len(words) - 5} more" if len(words) > 5 else ""
-    return ", ".join(words[:5]) + more
+    return ", ".join(words[:5]) + (f" and {len(words) - 5} more" if len(words) > 5 else "")
 
 
 def require(holds: object, message: str, kind: type[SubridgeError] = DataError) -> None:

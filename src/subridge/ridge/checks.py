@@ -52,12 +52,16 @@ def warn_of_rows(rows: TrainingRows, names: Sequence[str] | None, stacklevel: in
 def refuse_out_of_range(rows: TrainingRows) -> None:
     """Refuse numbers so large or so small that their squares leave the range of floats."""
     with np.errstate(over="ignore"):
-        of_X = float(rows.column_squares.sum()) * rows.n_samples
-        of_y = float((rows.targets * rows.targets).sum())
-    for name, values, square in (("X", rows.features, of_X), ("y", rows.targets, of_y)):
-        refuse_large(name, square)
-        if square < _SMALLEST**2 and not is_sparse(values) and 0 < float(abs(values).max()) < _SMALLEST:
-            raise DataError(f"{name} holds numbers so small that their squares vanish; multiply {name} by a constant")
+        of_X = rows.column_squares.sum(keepdims=True) * rows.n_samples
+        of_y = to_numpy((rows.targets * rows.targets).sum(axis=1))
+    for name, values, squares in (("X", rows.features, of_X), ("y", rows.targets, of_y)):
+        refuse_large(name, squares.sum())
+        if squares.min() < _SMALLEST**2 and not is_sparse(values):
+            peaks = abs(to_numpy(values)).reshape(len(squares), -1).max(axis=1)
+            if ((peaks > 0) & (peaks < _SMALLEST)).any():
+                raise DataError(
+                    f"{name} holds numbers so small that their squares vanish; multiply {name} by a constant"
+                )
 
 
 def warn_once(found: Iterable[SubridgeWarning | None], stacklevel: int = 2) -> None:
@@ -86,7 +90,7 @@ def repeated_rows(rows: TrainingRows) -> SubridgeWarning | None:
     n = rows.n_samples
     if n < _LEAST_ROWS or is_sparse(rows.features):
         return None
-    scales = rows.column_squares**0.5
+    scales = (rows.column_squares * n / rows.total_weight) ** 0.5
     varying = np.flatnonzero(scales > 0)
     part = to_numpy(select_rows(rows.features, varying[: 10 * _CONTINUOUS]) / rows.root_weights)[:, :500]
     if sum(len(np.unique(column)) > 0.25 * len(column) for column in part) < _CONTINUOUS:

@@ -77,10 +77,10 @@ def default_ridges(column_squares: ArrayLike, n_samples: int = 1, subset_size: i
     1.0
     """
     squares = np.asarray(column_squares, dtype=float)
-    scale = float(squares.mean()) if squares.size else 0.0
+    scale = squares.mean() if squares.size else 0.0
     if not 0 < scale < np.inf:
         return 10.0 ** (np.arange(_LEAST, _MOST + 1) / 2)
-    needed = float(squares[squares > 0].min()) / scale * max(1e-3, _RIDGELESS * n_samples / subset_size)
+    needed = squares[squares > 0].min() / scale * max(1e-3, _RIDGELESS * n_samples / subset_size)
     lowest = max(min(_LEAST, int(np.floor(2 * np.log10(needed)))), -_DEEPEST)
     highest = max(_MOST, int(np.ceil(2 * np.log10(_REMOVING * n_samples / subset_size))))
     return scale * 10.0 ** (np.arange(lowest, highest + 1) / 2)
@@ -366,8 +366,7 @@ def squares_of(outputs: Array, losses: Losses) -> FloatArray:
     """Squared errors of outputs (b, C, n) times the rows' weights, summed over targets, or wrong classes; (b, n)."""
     rows = losses.rows
     if losses.aggregation.decides_classes:
-        wrong = first_largest(outputs) != first_largest(rows.targets)
-        return to_numpy(wrong * rows.weights).astype(float)
+        return to_numpy((first_largest(outputs) != first_largest(rows.targets)) * rows.weights).astype(float)
     return to_numpy(((rows.targets - outputs) ** 2).sum(axis=1) * rows.weights)
 
 
@@ -461,7 +460,7 @@ def search_ridges(
     g = rows.centred_targets[0]
     judged = scored(aggregation, scoring, rows)
     spread = float((g * g).sum()) / (rows.total_weight * g.shape[0])
-    plain = (1 - MATERIAL) * 10.0 ** (_LEAST / 2) * float(rows.column_squares.mean()) if given is None else 0.0
+    plain = (1 - MATERIAL) * 10.0 ** (_LEAST / 2) * rows.column_squares.mean() if given is None else 0.0
 
     def evaluate(path: FloatArray) -> Outcome:
         losses = Losses(member_paths(rows, plan, path, noise, row_sets), rows, judged)

@@ -29,7 +29,7 @@ from subridge.ridge.rows import TrainingRows
 _MOST_WORK = 1e8  # multiplications for all pairs: a small part of a fit with thousands of rows or features
 _LEAST_JUDGED = 8  # fewest rows or groups that are judged
 _NUMBERS = 4_000_000  # of left-out errors held at once: 32 MB
-_ROUNDING = 1e-9  # relative; candidates that differ by less are the same
+ROUNDING = 1e-9  # relative; candidates that differ by less are the same
 
 
 # -- one more row left out ------------------------------------------------------------------------
@@ -188,7 +188,7 @@ def take(pool: Sequence[Candidate], squares: Sequence[FloatArray], rows: Trainin
     """
     gains, noise = map(np.array, zip(*(paired(each, squares[0], rows) for each in squares), strict=True))
     needed = np.array([each.needed for each in pool])[:, None]
-    sure = gains > needed * noise + _ROUNDING * squares[0].sum(axis=1) / rows.total_weight
+    sure = gains > needed * noise + ROUNDING * squares[0].sum(axis=1) / rows.total_weight
     sure[0] = True
     return np.asarray(np.where(sure, gains, -np.inf).argmax(axis=0))
 

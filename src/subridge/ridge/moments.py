@@ -45,6 +45,7 @@ from subridge.ridge.member import MemberFit, MemberPath
 from subridge.ridge.rounding import EPS
 from subridge.ridge.rows import Design, TrainingRows, left_out_groups, training_rows
 
+LEAST_REST = 1e-12  # weight of the other rows over that of the heaviest; below it their mean loses its digits
 BATCHES = 32  # enough to estimate the standard error of a difference with a relative error of one eighth
 _OCTAVES = 65  # bins of weights by powers of two, in a circle: weights share a bin only if they differ by 1e19
 _PER_PRODUCT = 32  # bytes: the moments of a batch, those before, their sum, and a member's decomposition
@@ -356,6 +357,8 @@ class MomentRows(TrainingRows):
 def moment_rows(batches: Sequence[RowMoments], fit_intercept: bool, standardise: bool = False) -> MomentRows:
     """Rows that have the moments of all batches together; with `standardise` in units of standard deviations."""
     whole = merged(batches)
+    if whole.n_samples > 1 and whole.total_weight - whole.squared_weight**0.5 < LEAST_REST * whole.total_weight:
+        raise DataError("sample_weight of a row is so large that the others vanish in rounding; lower it")
     # Without intercept, moments about zero are used.
     used = whole._shifted(whole.feature_means, whole.target_means, whole.total_weight * (not fit_intercept))
     means = whole.feature_means * fit_intercept
@@ -552,6 +555,5 @@ class MomentSearch(BandedSearch):
         found = np.empty((len(self.place), len(self.rows.weights)))
         draws, places = np.divmod(self.place, len(self.ridges))
         for draw in np.unique(draws):
-            path = self._path(self.rows, self._stretches(self.shares[draw]))
-            found[draws == draw] = path.dual(places)[draws == draw]
+            found[draws == draw] = self._path(self.rows, self._stretches(self.shares[draw])).dual(places)[draws == draw]
         return found

@@ -54,7 +54,7 @@ def decompose_carefully(
     right[:, live] = Vt[kept, : len(live)][::-1]
     rest = 0.0
     if rank < min(len(live), room):  # rounding errors of large dependent columns mix with directions of their size
-        rest = float(s[first + rank :].max(initial=0.0)) + EPS * np.sqrt(max(F.shape)) * float(norms.max())
+        rest = s[first + rank :].max(initial=0.0) + EPS * np.sqrt(max(F.shape)) * norms.max()
         sharpness = max(sharpness, (rest / s[first + rank - 1]) ** 2)
     return np.ascontiguousarray(Q[:, kept][:, ::-1].T), s[kept][::-1] ** 2, right, float(sharpness), rest**2
 

@@ -41,7 +41,7 @@ class PartialPath(MemberPath):
     ) -> None:
         own = part_of_rows(rows, seen)
         noise = None if noise is None else take_last(noise, seen)
-        super().__init__(factorise(own, plan, r, float(penalties.min())), penalties, noise)
+        super().__init__(factorise(own, plan, r, penalties.min()), penalties, noise)
         self.rows = rows
         self._seen = seen
         self._others = np.setdiff1d(np.arange(rows.n_samples), seen)

@@ -424,9 +424,10 @@ def training_rows(
     weights = namespace_of(targets).ones_like(targets[0]) if sample_weight is None else sample_weight
     if is_sparse(X):
         table = csc_array(X.tocsc())
+        table = table if table.has_canonical_format else csc_array(table.tocoo())  # in order, each entry once
         means = (table.T @ weights) / weights.sum() * fit_intercept
         counts = np.diff(table.indptr)
-        offsets = means * (counts == len(weights)) * table.has_canonical_format  # of columns without zeros, maybe large
+        offsets = means * (counts == len(weights))  # of columns without zeros, maybe large
         features = (
             csc_array((table.data - offsets.repeat(counts), table.indices, table.indptr), table.shape)
             if offsets.any()

@@ -8,7 +8,7 @@ from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING, Any
 
 from subridge.model.errors import ClusterError, WaitingWarning
-from subridge.simulation.executors import AHEAD
+from subridge.simulation.executors import AHEAD, Send
 
 if TYPE_CHECKING:
     from distributed import Client
@@ -22,7 +22,7 @@ _LEAST = 8
 
 
 @contextmanager
-def on_cluster(where: "Client | str | None") -> Iterator[tuple[Callable[..., Future[Any]], Callable[[int], int]]]:
+def on_cluster(where: "Client | str | None") -> Iterator[tuple[Send, Callable[[int], int]]]:
     """A function that sends a call to the workers of a client, or of a scheduler's address, and a look at the cluster.
 
     A worker runs one task per thread. If a worker dies, its tasks run on other workers.

@@ -47,6 +47,8 @@ ExecutorChoice: TypeAlias = "int | Client | Executor | None"
 # Results of some trials by name, the trials on the first axis.
 TrialArrays: TypeAlias = dict[str, FloatArray]
 Work: TypeAlias = Callable[[range], TrialArrays]
+# Sends a function with its arguments to a worker.
+Send: TypeAlias = Callable[..., "Future[Any]"]
 
 # Tasks handed out per worker: enough that no worker waits, and few enough that runs which share a store can share the
 # tasks.
@@ -87,7 +89,7 @@ def perform(
 
 
 def _performed(
-    send: Callable[..., Future[Any]], key: str, work: Work, tasks: Iterable[range], look: Callable[[int], int]
+    send: Send, key: str, work: Work, tasks: Iterable[range], look: Callable[[int], int]
 ) -> Iterator[tuple[range, TrialArrays]]:
     """Hand out tasks by `send`, which takes a function and its arguments.
 

@@ -239,7 +239,7 @@ def warn_if_infinite(errors: FloatArray, power: FloatArray | None = None) -> Non
 def warn_if_uncertain(bound: FloatArray) -> None:
     """Warn the caller of a public function of a relative rounding error above 1e-8."""
     if (bound > _WARNED).any():
-        worst = float(bound.max())
+        worst = bound.max()
         size = "by all of its digits" if np.isinf(worst) else f"by up to {worst:.1g} of itself"
         warnings.warn(
             f"rounding may have changed the risk {size} at {int((bound > _WARNED).sum())} of {bound.size} points (see "

@@ -127,7 +127,7 @@ def best_split(
     span = float(ends[0]), float(ends[1])
 
     def ensemble(nu: FloatArray) -> Ensemble:
-        return Ensemble(nu.clip(least, 1.0) / max(1.0, float(nu.sum())), lam, eta)
+        return Ensemble(nu.clip(least, 1.0) / max(1.0, nu.sum()), lam, eta)
 
     def judged(nu: FloatArray) -> Split:
         """The worst risk over the range, the thresholds α = ν_r included."""

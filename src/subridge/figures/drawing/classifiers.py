@@ -42,8 +42,7 @@ def plot_subsets(data: xr.Dataset, *, spread: bool) -> Figure:
             shares = data.misclassification.sel(strategy=strategy)
             if not spread:
                 single = shares.isel(ridge=-1).sel(n_members=1).mean("trial")
-                label = f"k = 1, λ = {single.ridge:g}"
-                axes.plot(data.n_samples, single, color=GREY, linewidth=2.2, alpha=0.7, label=label)
+                axes.plot(data.n_samples, single, GREY, lw=2.2, alpha=0.7, label=f"k = 1, λ = {single.ridge:g}")
             for k, colour in coloured(data.n_members.values):
                 one = shares.sel(ridge=ridges[i], n_members=k)
                 mean = one.mean("trial")
