@@ -249,3 +249,125 @@ def test_where_the_decimal_sign_is_a_comma_a_point_may_be_one_too_unless_it_may_
         read_table(table_of(["1.500", *wanted[1:]]), "y", decimal=",", task="regression")
     with pytest.raises(DataError, match=r"these have one: 1\.500; .* if these are numbers, use task='regression'"):
         read_table(table_of(["1.500", *wanted[1:]]), "y", decimal=",")
+
+
+def days_from(start):
+    return [start + timedelta(days=i) for i in range(N)]
+
+
+def test_dates_decimals_and_text_of_arrow_are_read_like_those_of_pandas(tmp_path):
+    arrow = pytest.importorskip("pyarrow")
+    days = days_from(date(2024, 1, 1))
+    cells = {
+        "when": (days, arrow.date32()),
+        "at": (pd.to_datetime(days), arrow.timestamp("ns", tz="UTC")),
+        "price": ([None, *(Decimal(i) / 8 for i in range(1, N))], arrow.decimal128(9, 3)),
+        "kind": (["red", "green"] * (N // 2), arrow.string()),
+        "written": ([str(day) for day in days], arrow.string()),
+    }
+    frame = pd.DataFrame({"y": NUMBERS[:, 0]}).assign(
+        **{name: pd.array(values, dtype=pd.ArrowDtype(kind)) for name, (values, kind) in cells.items()}
+    )
+    frame.to_parquet(tmp_path / "data.parquet")
+    for source in (frame, tmp_path / "data.parquet"):
+        with pytest.raises(
+            DataError, match=r"4 columns .*when \(dates\), .* kind \(text such as 'red'\).*dates='days'"
+        ):
+            read_table(source, "y")
+        table = read_table(source, "y", dates="days", categories="one-hot", missing="drop")
+        assert table.feature_names == ("price", "kind=green", "kind=red", "when", "at", "written")
+        np.testing.assert_array_equal(table.X[:, 0], np.arange(1, N) / 8)
+        np.testing.assert_array_equal(table.X[:, 3:], np.repeat(np.arange(1, N)[:, None], 3, axis=1))
+    np.testing.assert_array_equal(read_table(frame[1:], "price", drop=["at", "kind", "when", "written"]).y[0], 1 / 8)
+
+
+def test_columns_of_dates_may_differ_in_unit_and_time_zone(tmp_path, recwarn):
+    never, days = date(9999, 12, 31), days_from(date(2020, 1, 1))
+    frame = pd.DataFrame({"y": NUMBERS[:, 0], "ended": [never, *days[1:]]}).assign(
+        at=pd.Series(days).astype("datetime64[ns]"),
+        zoned=pd.Series(pd.date_range("2020", periods=N, tz="Europe/Berlin")),
+        span=pd.Series([pd.Timestamp("1900-01-01"), *[pd.Timestamp("2262-04-01")] * (N - 1)]).astype("datetime64[ns]"),
+    )
+    table = read_table(frame, "y", dates="days")
+    assert table.feature_names == ("ended", "at", "zoned", "span")
+    assert table.X[0, 0] == (never - days[1]).days
+    np.testing.assert_allclose(table.X[:, 1:3], np.arange(N)[:, None] * [1, 1], atol=1 / 24)
+    assert table.X[1, 3] == (date(2262, 4, 1) - date(1900, 1, 1)).days
+    assert not recwarn.list
+
+
+def test_times_of_nanoseconds_in_a_file_may_stand_beside_dates_that_mean_never(tmp_path):
+    if pd.to_datetime("9999-12-31", errors="coerce") is pd.NaT:
+        pytest.skip("pandas 2 reads text as nanoseconds only")
+    times = [f"{day}T00:00:00.123456789" for day in days_from(date(2020, 1, 1))]
+    rows = with_column("at", times).splitlines()
+    ends = ["ended", *["9999-12-31", "2024-01-01"] * (N // 2)]
+    path = written(tmp_path / "data.csv", "\n".join(f"{row},{end}" for row, end in zip(rows, ends, strict=True)))
+    table = read_table(path, "y", dates="days")
+    np.testing.assert_array_equal(table.X[:, 2], np.arange(N))
+    assert table.X[0, 3] == (date(9999, 12, 31) - date(2024, 1, 1)).days
+
+
+@pytest.mark.parametrize("form", ["frame", "csv"])
+def test_text_that_only_looks_like_dates_may_be_categories_beside_dates(tmp_path, form):
+    frame = pd.DataFrame(NUMBERS, columns=["a", "b", "y"]).assign(
+        version=["1.2.3", "1.2.4"] * (N // 2), when=days_from(date(2024, 1, 1))
+    )
+    frame.to_csv(tmp_path / "data.csv", index=False)
+    table = read_table(tmp_path / "data.csv" if form == "csv" else frame, "y", dates="days", categories="one-hot")
+    assert table.feature_names == ("a", "b", "version=1.2.3", "version=1.2.4", "when")
+    np.testing.assert_array_equal(table.X[:, 4], np.arange(N))
+
+
+@pytest.mark.parametrize("library", ["pandas", "polars"])
+def test_dates_that_are_text_in_a_frame_are_read_as_in_a_file(library):
+    frame_of = pytest.importorskip(library).DataFrame
+    days = days_from(date(2024, 1, 20))
+    data = {"y": NUMBERS[:, 0], "when": [str(days[0]), None, *map(str, days[2:])]}
+    with pytest.raises(DataError, match=r"when \(dates\); dates='days' counts days"):
+        read_table(frame_of(data), "y")
+    for categories in ("error", "one-hot"):
+        table = read_table(frame_of(data), "y", dates="days", categories=categories, missing="drop")
+        np.testing.assert_array_equal(table.X[:, 0], np.delete(np.arange(N), 1))
+    few = frame_of(data | {"when": ["2024-01-20", "2024-01-21"] * (N // 2)})
+    assert read_table(few, "y", categories="one-hot").feature_names == ("when=2024-01-20", "when=2024-01-21")
+    assert read_table(few, "y", categories="one-hot", dates="days").feature_names == ("when",)
+    months = [f"{i % 12 + 1:02}/01/{2020 + i // 12}" for i in range(N)]
+    for categories in ("error", "one-hot"):
+        with pytest.raises(DataError, match=r"when \(dates .* two readings, '01/01/2020' in row 1\); write dates as"):
+            read_table(frame_of(data | {"when": months}), "y", dates="days", categories=categories)
+
+
+def test_the_cell_that_keeps_dates_from_being_read_is_shown(tmp_path):
+    days = [str(day) for day in days_from(date(2024, 1, 20))]
+    path = written(tmp_path / "data.csv", with_column("when", [*days[:7], "soon", *days[8:]]))
+    for source in (path, pd.DataFrame({"y": NUMBERS[:, 0], "when": [*days[:7], "soon", *days[8:]]})):
+        with pytest.raises(DataError, match=r"when \(dates in an unknown form.*, 'soon' in row 8\)"):
+            read_table(source, "y", dates="days")
+
+
+@pytest.mark.parametrize("form", ["frame", "polars", "csv"])
+@pytest.mark.parametrize("name", ["self", "key", "data", "index", "y=1", "0"])
+def test_a_column_may_have_any_name(tmp_path, name, form):
+    data = {"y": NUMBERS[:, 0], name: ["red", "green"] * (N // 2)}
+    frame = pd.DataFrame(data).astype({name: object})
+    frame.to_csv(tmp_path / "data.csv", index=False)
+    source = tmp_path / "data.csv" if form == "csv" else frame
+    if form == "polars":
+        source = pytest.importorskip("polars").DataFrame(data)
+    assert read_table(source, "y", categories="one-hot").feature_names == (f"{name}=green", f"{name}=red")
+    pd.testing.assert_frame_equal(frame, pd.DataFrame(data).astype({name: object}))
+
+
+def test_names_of_columns_need_not_be_text():
+    frame = pd.DataFrame({0: NUMBERS[:, 0], ("a", 1): ["red", "green"] * (N // 2), None: NUMBERS[:, 1]})
+    table = read_table(frame, 0, categories="one-hot")
+    assert table.feature_names == ("None", "('a', 1)=green", "('a', 1)=red")
+
+
+@pytest.mark.parametrize("other", [{"b=x": NUMBERS[:, 1]}, {"b=x": [None] * N}, {"b=x": days_from(date(2024, 1, 1))}])
+def test_columns_made_of_categories_may_not_have_the_name_of_another_feature(other):
+    frame = pd.DataFrame({"y": NUMBERS[:, 0], "b": ["x", "z"] * (N // 2)} | other)
+    with pytest.raises(DataError, match=r"get names that other features have: b=x; rename .* drop="):
+        read_table(frame, "y", categories="one-hot", dates="days", missing="mean")
+    assert read_table(frame, "y", categories="one-hot", drop=["b=x"]).feature_names == ("b=x", "b=z")

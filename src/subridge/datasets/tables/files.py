@@ -13,7 +13,7 @@ import pandas as pd
 
 from subridge.arrays.machine import available_memory
 from subridge.datasets.images.features import SCHEMA, read_features
-from subridge.datasets.tables.columns import LOOKS_LIKE_A_DATE, as_numbers, frame_of_array
+from subridge.datasets.tables.columns import as_dates, as_numbers, frame_of_array
 from subridge.model.checks import refuse_beyond_memory
 from subridge.model.errors import DataError, SubridgeError, counted, listed, require
 from subridge.store.tasks import arrays_of
@@ -28,6 +28,7 @@ _EXTRAS = {".parquet": ("pyarrow", "tables"), ".zarr": ("zarr", "cluster")}
 _REMEDIES = {
     ".npz": "save plain arrays, with labels as strings: np.savez(path, X=X, y=y)",
     ".parquet": "check the file",
+    ".txt": "check the file, its separator and its encoding, for example encoding='latin-1'",
     ".zarr": "check the path",
 }
 _PER_BYTE = 4  # bytes of memory per byte of text while it is read, measured for numbers of seven characters
@@ -36,8 +37,6 @@ _FEWER = "keep only the rows and columns that you need"
 _MISSING_TEXT = ("", "NA", "N/A", "n/a", "#N/A", "NaN", "nan", "-nan", "NULL", "null", "<NA>")
 # Columns that hold the index of a pandas frame: written as text, and as parquet by another library.
 _ROW_NAMES = ("Unnamed: 0", "__index_level_0__")
-# Dates that two of these forms read in two ways stay text.
-_DATE_FORMATS = ("ISO8601", "%Y/%m/%d", "%d/%m/%Y", "%m/%d/%Y", "%d.%m.%Y", "%d-%m-%Y", "%m-%d-%Y")
 
 
 def read_file(
@@ -75,8 +74,7 @@ def read_file(
         raise DataError(f"{path} needs {library} to be read; pip install 'subridge[{extra}]'") from error
     except Exception as error:  # the kind depends on the format, and on which byte is damaged
         reason = str(error).strip().partition("\n")[0]
-        as_text = "check the file, its separator and its encoding, for example encoding='latin-1'"
-        raise DataError(f"{path} cannot be read ({reason}); {_REMEDIES.get(suffix, as_text)}") from error
+        raise DataError(f"{path} cannot be read ({reason}); {_REMEDIES.get(suffix, _REMEDIES['.txt'])}") from error
     if isinstance(found, pd.DataFrame):
         names = [name for name in found if _names_rows(found, name)]
         if names:
@@ -132,8 +130,9 @@ def _read_text(
     renamed = [name for name in frame.columns[frame.columns != header] if not _names_rows(frame, name)]
     if renamed:
         notes.append(f"named {counted(len(renamed), 'column')} whose name is repeated or empty: {listed(renamed)}")
-    texts = frame.select_dtypes("string").items()
-    return frame.assign(**{name: _parsed(column, options["decimal"]) for name, column in texts})
+    for name, column in frame.select_dtypes("string").items():
+        frame[name] = _parsed(column, options["decimal"])
+    return frame
 
 
 def _parsed(text: "pd.Series[str]", decimal: str) -> "pd.Series[Any]":
@@ -141,16 +140,8 @@ def _parsed(text: "pd.Series[str]", decimal: str) -> "pd.Series[Any]":
     numbers = as_numbers(text, decimal).astype("Float64")
     if numbers.count() == text.count():
         return numbers
-    if LOOKS_LIKE_A_DATE.match(text.dropna().iloc[0]):
-        found = [
-            dates
-            for form in _DATE_FORMATS
-            if pd.to_datetime(text.dropna()[:1], format=form, utc=True, errors="coerce").count()  # most fail here
-            and (dates := pd.to_datetime(text, format=form, utc=True, errors="coerce")).count() == text.count()
-        ]
-        if found and all(dates.equals(found[0]) for dates in found):
-            return found[0].dt.tz_localize(None)
-    return text
+    readings = as_dates(text)
+    return readings[0] if len(readings) == 1 else text
 
 
 def _read_npz(path: Path) -> dict[str, Array]:
@@ -170,8 +161,10 @@ def _read_zarr(path: Path, y: str, by: str, notes: list[str]) -> dict[str, Array
         if len(found.unreadable):
             notes.append(f"left out {counted(len(found.unreadable), 'image')} of the store that could not be read")
         if found.is_test.any():
-            images = counted(len(training), "image")
-            notes.append(f"left out {found.is_test.sum():,} of {images} that the store keeps for testing")
+            notes.append(
+                f"left out {found.is_test.sum():,} of {counted(len(training), 'image')} that the store keeps for "
+                "testing"
+            )
         labels = np.array(found.class_names, dtype=object)[found.labels[training]]
         return {"X": found.features[training], y: labels}
     stored = dict(group.arrays())

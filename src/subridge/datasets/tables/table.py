@@ -130,7 +130,7 @@ def read_table(
     categories : {"error", "one-hot"}
         Columns of text or categories: refuse, or make a column of 0 and 1 for every value.
     dates : {"error", "days"}
-        Columns of dates: refuse, or count the days since the first.
+        Columns of dates, also those written as text: refuse, or count the days since the first.
     separator, decimal, encoding : str
         Format of a text file: the separator of cells (by default chosen by the suffix), the decimal sign ("." or ","),
         and the encoding.
