@@ -36,6 +36,11 @@ def apart(values, one, other):
     return f"largest difference of predictions {np.abs(values[one] - values[other]).max():.0e}"
 
 
+def mean_of(subsets, **options):
+    """The mean of given members, whose ridge alone is chosen, as by the packages beside it."""
+    return sr.RidgeEnsembleRegressor(subsets=subsets, aggregation="mean", **options)
+
+
 def one_ridge(quick):
     n, M = (300, 200) if quick else (2000, 1000)
     X, y = rows(n, M)
@@ -45,7 +50,7 @@ def one_ridge(quick):
         f"one ridge of 17 by leave-one-out, n = {n}, M = {M}",
         "subridge",
         {
-            "subridge": lambda: sr.RidgeEnsembleRegressor(subsets=[np.arange(M)], ridges=ridges).fit(X, y).predict(Z),
+            "subridge": lambda: mean_of([np.arange(M)], ridges=ridges).fit(X, y).predict(Z),
             "scikit-learn RidgeCV (leave-one-out)": lambda: RidgeCV(alphas=ridges * M).fit(X, y).predict(Z),
             "himalaya RidgeCV (5 folds)": lambda: himalaya_ridge(X, y, Z, ridges * M),
         },
@@ -67,9 +72,7 @@ def many_targets(quick):
         f"one ridge of 9 for {targets} targets, n = {n}, M = {M}",
         "subridge, one ridge for all",
         {
-            "subridge, one ridge for all": lambda: (
-                sr.RidgeEnsembleRegressor(subsets=[np.arange(M)], ridges=ridges).fit(X, Y).predict(Z)
-            ),
+            "subridge, one ridge for all": lambda: mean_of([np.arange(M)], ridges=ridges).fit(X, Y).predict(Z),
             "scikit-learn RidgeCV, one for all": lambda: RidgeCV(alphas=ridges * M).fit(X, Y).predict(Z),
             "himalaya RidgeCV (5 folds), one per target": lambda: himalaya_ridge(X, Y, Z, ridges * M),
         },
@@ -86,8 +89,8 @@ def members(quick):
     options = {"n_estimators": k, "max_features": N, "bootstrap": False, "random_state": 0}
     bag = BaggingRegressor(RidgeCV(alphas=ridges * N), **options)
     masks = bag.fit(X, y).estimators_features_
-    ours = sr.RidgeEnsembleRegressor(subsets=masks, ridge_scope="member", ridges=ridges)
-    common = sr.RidgeEnsembleRegressor(subsets=masks, ridges=ridges)
+    ours = mean_of(masks, ridge_scope="member", ridges=ridges)
+    common = mean_of(masks, ridges=ridges)
     return Case(
         f"{k} members of {N} features, 8 ridges, n = {n}, M = {M}",
         "subridge, a ridge for each member",
@@ -107,7 +110,7 @@ def error_of_an_ensemble(quick):
     n, M, k = (200, 100, 8) if quick else (1000, 400, 8)
     X, y = rows(n, M)
     N = M // k
-    ours = sr.RidgeEnsembleRegressor(k, subsets="equal", ridge=1.0, random_state=0)
+    ours = mean_of("equal", n_estimators=k, ridge=1.0, random_state=0)
 
     def theirs():
         model = EnsembleCV(estimator=Ridge(N), n_estimators=k, max_samples=0.8, max_features=N, bootstrap=False,
@@ -135,7 +138,7 @@ def intervals(quick):
         model.fit_conformalize(X, y)
         return model.predict_interval(Z)[1][:, :, 0]
 
-    ours = sr.RidgeEnsembleRegressor(subsets=[np.arange(M)], ridge=0.1)
+    ours = mean_of([np.arange(M)], ridge=0.1)
     return Case(
         f"jackknife+ intervals of {new} new rows, n = {n}, M = {M}",
         "subridge",
@@ -165,12 +168,12 @@ def groups(quick):
         ]
         return min(((y - each) ** 2).mean() for each in left_out)
 
-    ours = sr.RidgeEnsembleRegressor(subsets=plan.measurements, ridges=ridges)
+    ours = mean_of(plan.measurements, ridges=ridges)
     return Case(
         f"leave-one-group-out of {k} members, {count} groups, 9 ridges, n = {n}, M = {M}",
         "subridge, fit included",
         {
-            "subridge, fit included": lambda: ours.fit(X, y, groups=group).loo_error_,
+            "subridge, fit included": lambda: ours.fit(X, y, groups=group).loo_path_.min(),
             "scikit-learn refits (Ridge, LeaveOneGroupOut)": refits,
         },
         lambda values: f"errors {', '.join(f'{float(value):.6f}' for value in values.values())}",
