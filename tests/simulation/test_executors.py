@@ -332,6 +332,19 @@ def test_a_worker_that_dies_while_a_result_is_fetched_from_it_changes_nothing(cl
 
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")
+def test_a_scheduler_that_dies_while_a_result_is_fetched_is_named(client, monkeypatch):
+    from distributed.comm import CommClosedError
+
+    async def fetch(*_, **__):  # what it raises for a moment, before the client knows
+        raise CommClosedError("in <TCP (closed) ConnectionPool.gather>: Stream is closed")
+
+    monkeypatch.setattr(client, "_gather", fetch)
+    with pytest.raises(sr.errors.ClusterError, match=r"the Dask scheduler at tcp://.* is gone; start it again"):
+        simulate(executor=client)
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore")
 def test_a_run_that_ends_early_leaves_no_tasks_on_a_cluster(client):
     def tasks():
         yield from map(range, range(1, 9))

@@ -29,6 +29,7 @@ def on_cluster(where: "Client | str | None") -> Iterator[tuple[Send, Callable[[i
     """
     try:
         from distributed import Client
+        from distributed.comm.core import CommClosedError
         from distributed.scheduler import KilledWorker
     except ImportError as error:
         raise ClusterError("a cluster needs Dask, which is not installed; pip install 'subridge[cluster]'") from error
@@ -88,7 +89,7 @@ def on_cluster(where: "Client | str | None") -> Iterator[tuple[Send, Callable[[i
                 "memory, start fewer of them on a machine, or use fewer or smaller n_samples"
             ) from error
         except Exception as error:
-            if client.status != "running":
+            if client.status != "running" or isinstance(error, CommClosedError):
                 raise ClusterError(f"the Dask scheduler at {address} is gone; start it again and run again") from error
             if isinstance(error, CancelledError):
                 raise ClusterError(
