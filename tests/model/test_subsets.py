@@ -102,3 +102,9 @@ def test_sizes_are_counts_or_fractions_of_the_features():
 def test_an_unknown_name_is_refused_and_the_known_are_listed():
     with pytest.raises(sr.errors.ParameterError, match="equal, dirichlet, overlapping, projection"):
         read_strategy("nested", StrategyOptions(2, 4))
+
+
+@pytest.mark.parametrize("n_members", [[], [[2, 3], [4, 5]]])
+def test_a_spread_names_shapes_that_do_not_broadcast(n_members):
+    with pytest.raises(sr.errors.ParameterError, match=r"n_members.*fraction_spread"):
+        sr.subsets.rescaled_spread(n_members, [0.1, 0.2, 0.3])

@@ -533,7 +533,7 @@ def rescaled_spread(n_members: ArrayLike, fraction_spread: ArrayLike) -> FloatAr
     Raises
     ------
     ParameterError
-        If there is less than one member, or the spread is negative.
+        If there is less than one member, the spread is negative, or shapes do not broadcast together.
 
     Examples
     --------
@@ -542,6 +542,7 @@ def rescaled_spread(n_members: ArrayLike, fraction_spread: ArrayLike) -> FloatAr
     """
     k = extended_non_negative("n_members", n_members, 1.0)
     spread = within("fraction_spread", fraction_spread, 0.0, 1e100)
+    common_shape(n_members=k.shape, fraction_spread=spread.shape)
     return spread / k * np.sqrt((1 - 1 / k) / (1 + spread**2 / k))
 
 

@@ -79,8 +79,7 @@ def plot_demo(curves: xr.Dataset) -> Figure:
             for end, size, shade in zip(ordered.cumsum(), ordered, np.linspace(1.0, 0.35, len(ordered)), strict=True):
                 sizes.barh(-position, size, left=end - size, height=0.5, color=colour, alpha=shade, edgecolor="white")
         M = curves.attrs["n_features"]
-        threshold = M / curves.sizes["member"]
-        named_line(axes, "P = M/k", (threshold, 1), (4, -8), color="0.8", zorder=0)
+        named_line(axes, "P = M/k", (M / curves.sizes["member"], 1), (4, -8), color="0.8", zorder=0)
         axes.set(xlabel="training samples P", ylabel="generalization error", ylim=(0, None), xlim=(0, M + 4))
         axes.legend()
         sizes.set(
