@@ -1,7 +1,9 @@
 """The house keeps its own rules."""
 
 import ast
+import copy
 import importlib
+import importlib.util
 import pickle
 import subprocess
 import sys
@@ -40,11 +42,29 @@ def test_pickles_of_the_last_version_are_refused_with_a_remedy(file):
         pickle.loads(file.read_bytes())
 
 
-def test_modules_that_do_not_exist_are_named():
-    with pytest.raises(ModuleNotFoundError, match=r"no module subridge\.nonsense"):
+def test_modules_that_never_existed_are_missing_as_anywhere_else():
+    assert importlib.util.find_spec("subridge.nonsense") is None
+    with pytest.raises(ModuleNotFoundError, match=r"No module named 'subridge\.nonsense'"):
         importlib.import_module("subridge.nonsense")
     with pytest.raises(ImportError, match="cannot import name 'nonsense'"):
         from subridge import nonsense  # noqa: F401
+
+
+def test_a_subclass_may_derive_one_parameter_from_another():
+    class Alpha(sr.RidgeEnsembleRegressor):
+        def __init__(self, alpha=1.0):
+            super().__init__(1)
+            self.alpha = alpha
+
+        @property
+        def alpha(self):
+            return self.ridge
+
+        @alpha.setter
+        def alpha(self, value):
+            self.ridge = value
+
+    assert copy.deepcopy(Alpha(3.0)).alpha == 3.0
 
 
 def test_unknown_names_are_an_attribute_error():

@@ -9,6 +9,17 @@ from typing import Any, TypeAlias
 
 LazyNames: TypeAlias = tuple[Callable[[str], Any], Callable[[], list[str]], list[str]]
 
+# Modules of version 0.2.0 that objects pickled by it ask for: these, and what is below them.
+_GONE = (
+    "subridge.ensemble",
+    "subridge.spec",
+    "subridge.subsets.",
+    "subridge.estimators.left_out_ensemble",
+    "subridge.forecasting.advice",
+    "subridge.ridge.streaming",
+    "subridge.theory.solution",
+)
+
 
 def names_of_stub(package: str, file: str) -> LazyNames:
     """``__getattr__``, ``__dir__`` and ``__all__`` of a package, given its ``__name__`` and ``__file__``.
@@ -36,13 +47,13 @@ def names_of_stub(package: str, file: str) -> LazyNames:
 
 
 class OldPickles:
-    """A finder that says why a module of this package does not exist; it is asked after Python's own finders."""
+    """A finder that refuses modules of version 0.2.0; others are left to Python's own finders."""
 
     @staticmethod
     def find_spec(name: str, path: object = None, target: object = None) -> None:
-        if name.startswith("subridge."):
+        if name.startswith(_GONE):
             raise ModuleNotFoundError(
-                f"there is no module {name}; objects pickled by subridge 0.2.0 or older cannot be loaded: fit them "
+                f"{name} no longer exists, so objects pickled by subridge 0.2.0 or older cannot be loaded; fit them "
                 "again, or load them with that version",
                 name=name,
             )

@@ -123,12 +123,16 @@ DAYS = pd.date_range("2020", periods=40)
         (pd.Series(list("abcd") * 10), "text"),
         (pd.Series(list("abcd") * 10, dtype="category"), "text"),
         (["1.5", "2.5"] * 20, "text"),
+        (pd.Series(DAYS.tz_localize("UTC")), "dates"),
+        ([day.date() for day in DAYS], "dates"),
+        ([day - DAYS[0] for day in DAYS], "dates"),
     ],
     ids=lambda value: type(value).__name__,
 )
 def test_targets_that_are_dates_or_text_are_refused_in_every_container(y, kind):
     X = np.random.default_rng(0).standard_normal((40, 3))
-    for fit in (sr.RidgeEnsembleRegressor(1, ridge=0.1).fit, sr.RidgeEnsembleRegressor(1).partial_fit):
+    models = sr.RidgeEnsembleRegressor(1, ridge=0.1), sr.BandedRidge({"all": slice(None)})
+    for fit in (*(model.fit for model in models), sr.RidgeEnsembleRegressor(1).partial_fit):
         with pytest.raises(sr.errors.DataError, match=f"y holds .*{kind}"):
             fit(X, y)
 

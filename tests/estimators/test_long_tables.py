@@ -440,6 +440,13 @@ def test_a_row_that_outweighs_all_others_is_refused_in_batches_too(data):
     weights[7] = 1e40
     with pytest.raises(sr.errors.DataError, match="sample_weight of a row is so large that the others vanish"):
         sr.RidgeEnsembleRegressor(1, ridge=0.1).fit(batches(X, y, weights))
-    model = sr.RidgeEnsembleRegressor(1, ridge=0.1).partial_fit(X[:50], y[:50])
-    with pytest.raises(sr.errors.DataError, match="sample_weight of a row is so large that the others vanish"):
-        model.partial_fit(X[50:51], y[50:51], [1e40])
+
+
+def test_a_stream_may_begin_with_rows_of_tiny_weight(data):
+    X, y, _ = data
+    weights = np.repeat([1e-20, 1.0], 20)
+    model = sr.RidgeEnsembleRegressor(1, ridge=0.1)
+    for i in range(40):
+        model.partial_fit(X[i : i + 1], y[i : i + 1], weights[i : i + 1])
+    whole = sr.RidgeEnsembleRegressor(1, ridge=0.1).fit(X[:40], y[:40], weights)
+    np.testing.assert_allclose(model.coef_, whole.coef_, rtol=1e-6, atol=1e-8)

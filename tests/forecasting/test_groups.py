@@ -206,3 +206,16 @@ def test_the_ridge_at_the_present_size_is_that_of_a_fit_with_groups(seed):
     one = {"one ridge": sr.Ensemble(sr.subsets.Equal(1))}
     found = sr.forecast(X, y, ensembles=one, ridges="auto", groups=groups, n_groups=[8]).ridge.item()
     assert abs(np.log10(found / fitted)) < 0.5  # a step of the path of a fit; that of a forecast is finer
+
+
+@pytest.mark.parametrize("seed", [3, 7, 10])
+def test_ridges_of_single_targets_at_the_present_size_are_those_of_a_fit_with_groups(seed):
+    rng = np.random.default_rng(seed)
+    groups = np.repeat(np.arange(8), 10)
+    X = rng.standard_normal((8, 30))[groups] + 0.5 * rng.standard_normal((80, 30))
+    noise = rng.standard_normal((8, 2))[groups] + rng.standard_normal((80, 2))
+    Y = X @ rng.standard_normal((30, 2)) / 5 + noise
+    fitted = sr.RidgeEnsembleRegressor(1, per_target=True).fit(X, Y, groups=groups).ridge_
+    one = {"one ridge": sr.Ensemble(sr.subsets.Equal(1))}
+    found = sr.forecast(X, Y, ensembles=one, ridges="auto", groups=groups, n_groups=[8], per_target=True).ridge
+    assert abs(np.log10(found.values.ravel() / fitted)).max() < 0.5

@@ -333,10 +333,10 @@ class RidgeEstimator(BaseEstimator):
             delattr(self, name)
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        if not set(self._get_param_names()) <= set(state):
+        if not {each.name for each in fields(self)} & set(self._get_param_names()) <= set(state):  # type: ignore[arg-type]
             raise DataError(
-                f"this {type(self).__name__} was pickled by subridge 0.2.0 or older, which lacks some of its "
-                "parameters; make and fit it again"
+                f"this {type(self).__name__} lacks some of its parameters, as those pickled by subridge 0.2.0 or older "
+                "do; make and fit it again"
             )
         super().__setstate__(state)  # type: ignore[misc]
 

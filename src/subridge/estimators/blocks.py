@@ -30,7 +30,16 @@ from subridge.model.errors import BudgetError, ClusterError, DataError, Paramete
 from subridge.ridge.columns import ColumnRows, DiskColumns, gaps_error
 from subridge.ridge.columns import read_part as _read
 from subridge.ridge.member import MemberPath
-from subridge.ridge.moments import BATCHES, MomentBatches, RowMoments, merged, moments_of, pieces_of, thinned
+from subridge.ridge.moments import (
+    BATCHES,
+    LEAST_REST,
+    MomentBatches,
+    RowMoments,
+    merged,
+    moments_of,
+    pieces_of,
+    thinned,
+)
 from subridge.store.progress import LateBar, ProgressBar
 from subridge.store.tasks import TaskStore, place_of
 
@@ -502,9 +511,13 @@ def gather_moments(
                 batches = thinned([*batches, *new], n_batches)
     if not batches:
         raise DataError("X has no rows of positive weight")
-    gaps = np.asarray(sum(each.gaps for each in batches))
-    if gaps.any():
-        raise gaps_error(gaps, table.names, "fill them, or let gather_moments(missing='mean') fill them with means")
+    whole = merged(batches)
+    if whole.n_samples > 1 and whole.total_weight - whole.squared_weight**0.5 < LEAST_REST * whole.total_weight:
+        raise DataError("sample_weight of a row is so large that the others vanish in rounding; lower it")
+    if np.any(whole.gaps):
+        raise gaps_error(
+            np.asarray(whole.gaps), table.names, "fill them, or let gather_moments(missing='mean') fill them with means"
+        )
     return MomentBatches(
         batches, len(batches[0].target_means) == 1 and getattr(y, "ndim", 1) == 1, table.names, standardise, planned
     )

@@ -182,9 +182,10 @@ def at_pilot(pilot: Pilot, ensemble: Ensemble, ridges: FloatArray) -> AtPilot:
         noise = _readout_noise(pilot, ensemble, np.stack(alone, axis=1))
     pairs = np.concatenate([block.pairs for block in pilot.left_out(penalties)])
     factor = np.ones(len(ridges))
-    if pilot.rows.left_out is not None:
-        degrees = [residual_degrees(fit, p) for fit, p in zip(pilot.members, penalties.T, strict=True)]
-        factor = caution(np.min(degrees, axis=0))
+    if pilot.rows.left_out is not None and not pilot.per_target:  # as in a fit
+        factor = caution(
+            np.min([residual_degrees(fit, p) for fit, p in zip(pilot.members, penalties.T, strict=True)], axis=0)
+        )
     penalties, noise, factor = (each.repeat(pilot.n_judged, axis=0) for each in (penalties, noise, factor))
     moments = _moments(pilot, penalties, pairs, noise)
     return AtPilot(ridges, moments, noise, factor, noise[:, 0], noise).weighted(ensemble.aggregation)

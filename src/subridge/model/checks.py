@@ -8,6 +8,7 @@ import hashlib
 import json
 from collections.abc import Iterable, Mapping
 from dataclasses import fields, is_dataclass
+from datetime import date, timedelta
 from html import escape
 from types import NoneType
 from typing import Any, Literal, TypeAlias, TypeVar, get_args
@@ -64,9 +65,13 @@ def refuse_odd_values(name: str, value: ArrayLike) -> None:
     if kind in _ODD_KINDS:
         raise DataError(f"{name} holds {_ODD_KINDS[kind]}, not real numbers; convert it to floats first")
     if kind == "O":
-        odd = next((item for item in np.asarray(value, dtype=object).flat if isinstance(item, str | bytes)), None)
+        wrong = str | bytes | date | timedelta
+        odd = next((item for item in np.asarray(value, dtype=object).flat if isinstance(item, wrong)), None)
         if odd is not None:
-            raise DataError(f"{name} holds text ({odd!r}), not numbers; convert it to floats first")
+            raise DataError(
+                f"{name} holds {'text' if isinstance(odd, str | bytes) else 'dates'} ({odd!r}), not numbers; convert "
+                "it to floats first"
+            )
 
 
 def finite_array(name: str, value: ArrayLike) -> FloatArray:

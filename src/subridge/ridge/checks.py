@@ -15,7 +15,6 @@ from subridge.arrays.types import Array, FloatArray
 from subridge.model.checks import refuse_large
 from subridge.model.errors import (
     CorrelatedRowsWarning,
-    DataError,
     DuplicateRowsWarning,
     HeavyTailWarning,
     LargeGroupWarning,
@@ -24,6 +23,7 @@ from subridge.model.errors import (
     SubridgeWarning,
     agreeing,
     counted,
+    require,
 )
 from subridge.ridge.rows import TrainingRows
 
@@ -58,10 +58,10 @@ def refuse_out_of_range(rows: TrainingRows) -> None:
         refuse_large(name, squares.sum())
         if squares.min() < _SMALLEST**2 and not is_sparse(values):
             peaks = abs(to_numpy(values)).reshape(len(squares), -1).max(axis=1)
-            if ((peaks > 0) & (peaks < _SMALLEST)).any():
-                raise DataError(
-                    f"{name} holds numbers so small that their squares vanish; multiply {name} by a constant"
-                )
+            require(
+                not ((peaks > 0) & (peaks < _SMALLEST)).any(),
+                f"{name} holds numbers so small that their squares vanish; multiply {name} by a constant",
+            )
 
 
 def warn_once(found: Iterable[SubridgeWarning | None], stacklevel: int = 2) -> None:

@@ -357,8 +357,6 @@ class MomentRows(TrainingRows):
 def moment_rows(batches: Sequence[RowMoments], fit_intercept: bool, standardise: bool = False) -> MomentRows:
     """Rows that have the moments of all batches together; with `standardise` in units of standard deviations."""
     whole = merged(batches)
-    if whole.n_samples > 1 and whole.total_weight - whole.squared_weight**0.5 < LEAST_REST * whole.total_weight:
-        raise DataError("sample_weight of a row is so large that the others vanish in rounding; lower it")
     # Without intercept, moments about zero are used.
     used = whole._shifted(whole.feature_means, whole.target_means, whole.total_weight * (not fit_intercept))
     means = whole.feature_means * fit_intercept

@@ -88,10 +88,10 @@ def on_cluster(where: "Client | str | None") -> Iterator[tuple[Send, Callable[[i
                 f"a task killed several workers in a row ({error}), perhaps because memory ran out; give workers more "
                 "memory, start fewer of them on a machine, or use fewer or smaller n_samples"
             ) from error
-        except Exception as error:
+        except (Exception, asyncio.CancelledError) as error:
             if client.status != "running" or isinstance(error, CommClosedError):
                 raise ClusterError(f"the Dask scheduler at {address} is gone; start it again and run again") from error
-            if isinstance(error, CancelledError):
+            if isinstance(error, CancelledError | asyncio.CancelledError):
                 raise ClusterError(
                     f"the Dask scheduler at {address} was restarted, or dropped the tasks of this run; run again"
                 ) from error

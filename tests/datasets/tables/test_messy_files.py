@@ -255,6 +255,18 @@ def days_from(start):
     return [start + timedelta(days=i) for i in range(N)]
 
 
+def test_gaps_in_columns_of_arrow_are_gaps():
+    arrow = pytest.importorskip("pyarrow")
+    zoned = [None, *pd.date_range("2024", periods=N - 1, tz="Europe/Berlin")]
+    columns = {"at": (zoned, arrow.timestamp("us", tz="Europe/Berlin")), "empty": ([None] * N, arrow.string())}
+    made = {name: pd.array(values, dtype=pd.ArrowDtype(kind)) for name, (values, kind) in columns.items()}
+    frame = pd.DataFrame({"y": NUMBERS[:, 0], "at": made["at"]})
+    table = read_table(frame, "y", dates="days", missing="mean")
+    np.testing.assert_array_equal(table.X[1:, 0], np.arange(N - 1))
+    with pytest.raises(DataError, match=f"{N} cells .* missing"):
+        read_table(frame.assign(at=NUMBERS[:, 1], empty=made["empty"]), "y")
+
+
 def test_dates_decimals_and_text_of_arrow_are_read_like_those_of_pandas(tmp_path):
     arrow = pytest.importorskip("pyarrow")
     days = days_from(date(2024, 1, 1))

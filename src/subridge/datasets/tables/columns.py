@@ -46,7 +46,9 @@ def open_frame(native: IntoDataFrame) -> pd.DataFrame:
         isinstance(dtype, np.dtypes.ObjectDType | pd.ArrowDtype) and dtype.kind in "OUM" for dtype in frame.dtypes
     ]
     for name, each in frame.loc[:, objects].items():
-        frame[name] = _FROM_OBJECTS.get(infer_dtype(each), pd.Series.convert_dtypes)(each.astype(object))
+        frame[name] = _FROM_OBJECTS.get(infer_dtype(each), pd.Series.convert_dtypes)(
+            each.astype(object).where(each.notna(), None)
+        )
     return frame
 
 
