@@ -214,7 +214,7 @@ class BandedRidge(MultiOutputMixin, RegressorMixin, RidgeEstimator):
         one_of("missing_targets", self.missing_targets, get_args(MissingTargets))
         if isinstance(X, MomentBatches) or is_long(X, y):
             return self._fit_long(X, y, sample_weight, groups)
-        features: Features = checked_features(self, X, reset=True)
+        features = checked_features(self, X, reset=True)
         n = features.shape[0]
         Y = _labels(self, y, features)
         spaces = self._read_spaces(features.shape[1])
@@ -403,7 +403,7 @@ class BandedRidge(MultiOutputMixin, RegressorMixin, RidgeEstimator):
     def _parts(self, X: MatrixLike) -> Iterator[Array]:
         """The contribution of each space to the outputs for new rows, shape (m, C), one after the other."""
         check_is_fitted(self)
-        new: Features = checked_features(self, X, reset=False)
+        new = checked_features(self, X, reset=False)
         dual = like(self._dual, new)
         for gain, columns in zip(self._gains.T, self.spaces_.values(), strict=True):
             kernel = self._rows.design(columns).onto_samples(new_rows(new, columns, self._rows.feature_means))

@@ -120,8 +120,8 @@ def training_input(
         if (missing := np.count_nonzero(isna(np.asarray(y, dtype=object)))) > 0:
             raise DataError(f"y contains NaN or None in {missing} places; drop those rows, or name a class for them")
     if is_tensor(X):
-        features: Features = checked_features(estimator, X, reset)
-        labels: Labels = like(y, features) if numeric else to_numpy(y)
+        features = checked_features(estimator, X, reset)
+        labels = like(y, features) if numeric else to_numpy(y)
         if labels.ndim not in (1, 2) or len(labels) != X.shape[0]:
             raise DataError(f"y must have {X.shape[0]} rows like X, got shape {tuple(labels.shape)}")
         if numeric and not namespace_of(labels).isfinite(labels).all():
@@ -440,7 +440,7 @@ class RidgeEnsembleBase(RidgeEstimator):
         """The subsets that a user gives as a plan, a strategy, lists of features, or a function that draws them."""
         draw = self.subsets.draw if isinstance(self.subsets, Strategy) else self.subsets
         try:
-            drawn: _Known = draw(n_features, rng) if callable(draw) else draw
+            drawn = draw(n_features, rng) if callable(draw) else draw
         except TypeError as error:
             raise SubsetError(f"subsets, a strategy or a function of (n_features, rng), failed: {error}") from error
         if isinstance(drawn, SubsetPlan):
@@ -676,7 +676,7 @@ class RidgeEnsembleBase(RidgeEstimator):
     def _new_rows(self, X: MatrixLike) -> tuple[Features, bool]:
         """Checked rows to predict, and whether some lack columns; NaN is accepted if members may drop out."""
         drops = self.missing == "drop-members"
-        features: Features = checked_features(self, X, reset=False, allow_nan=drops)
+        features = checked_features(self, X, reset=False, allow_nan=drops)
         values = features @ np.ones(features.shape[1]) if is_sparse(features) else features
         return features, drops and bool(namespace_of(values).isnan(values).any())
 

@@ -399,7 +399,7 @@ class RidgeEnsembleClassifier(ClassifierMixin, RidgeEnsembleBase):
 
     def _probabilities(self, decision: Array) -> Array:
         """Calibrated probabilities, shape (m, C), of the weighted classes, or of classes as frequent as in y."""
-        found: Array = softmax(decision, self.temperature_).T
+        found = softmax(decision, self.temperature_).T
         if truth("restore_prevalence", self.restore_prevalence):
             found = found * like(self._prevalence, found)
             found = found / found.sum(axis=1)[:, None]
@@ -454,7 +454,7 @@ class RidgeEnsembleClassifier(ClassifierMixin, RidgeEnsembleBase):
 def _classes_of(labels: ArrayLike) -> Labels:
     """The distinct classes in ascending order; a classifier needs at least two."""
     try:
-        classes: Labels = np.unique(to_numpy(labels))
+        classes = np.unique(to_numpy(labels))
     except (TypeError, ValueError) as error:  # None beside numbers, or ragged
         raise DataError(f"classes must be all numbers or all text, got {labels!r}") from error
     if len(classes) < 2:

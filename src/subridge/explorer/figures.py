@@ -63,7 +63,7 @@ def write_figures(
         Figures that could not be made, and why.
     """
     panels: list[Json] = []
-    entries: list[Json] = []
+    entries = []
     for data in datasets:
         made = figure_panels(data)
         entry = dict(data.attrs)

@@ -30,7 +30,7 @@ def line(
     dashed: bool = False,
 ) -> Described:
     """A curve of a panel, NaN where it has no value; `lower` and `upper` become a band or, with `dots`, bars."""
-    described: Described = {"name": name, "values": numbers(values), "dots": dots, "width": 0 if dots else None}
+    described = {"name": name, "values": numbers(values), "dots": dots, "width": 0 if dots else None}
     if dashed:
         described["dash"] = [5, 3]
     if lower is not None and upper is not None:

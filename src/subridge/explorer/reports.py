@@ -104,7 +104,7 @@ def forecast_sentences(curves: xr.Dataset) -> list[str]:
     """The lowest forecast error, the part of it that is label noise, and the meaning of the signs in the table."""
     attributes = curves.attrs
     variance = attributes["target_variance"]
-    told: list[str] = []
+    told = []
     forecast = curves.prediction_error.notnull().any("ensemble")
     last = curves.where(np.isfinite(curves.n_samples) & forecast, drop=True)
     if last.sizes["n_samples"]:

@@ -19,7 +19,7 @@ import xarray
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from subridge.arrays.types import ArrayLike, FloatArray, Json, MatrixLike, Seed
+from subridge.arrays.types import ArrayLike, FloatArray, MatrixLike, Seed
 from subridge.datasets.tables.targets import TargetLike, Task
 from subridge.estimators.classifier import RidgeEnsembleClassifier
 from subridge.estimators.regressor import RidgeEnsembleRegressor
@@ -140,7 +140,7 @@ class Advice(Shown):
         options: dict[str, Any] = {"subsets": ensemble.plan, "fit_intercept": bool(attributes["fit_intercept"])}
         is_fixed = path is False or ensemble.readout_noise.any()
         options |= {"ridge": float(ensemble.ridge[0])} if is_fixed else {"ridges": path}
-        found: RidgeEnsembleClassifier | RidgeEnsembleRegressor = (
+        found = (
             RidgeEnsembleClassifier(score_weights=ensemble.aggregation, **options)
             if "class_names" in attributes
             else RidgeEnsembleRegressor(aggregation=ensemble.aggregation.name, **options)
@@ -330,7 +330,7 @@ def advise(
             # Weights change the error at the pilot's size; its ratio to another size is that of the members' mean.
             factor = error / present if present > 0 else 1.0
             moved = curve._replace(error=curve.error * factor, standard_error=curve.standard_error * factor)
-            columns: dict[str, Any] = {
+            columns = {
                 "in_reach": moved.in_reach[0],
                 "is_bound": moved.is_bound[0],
                 "ridge": ridge[0],
@@ -354,7 +354,7 @@ def advise(
     powers = rows.unit_sums((rows.centred_targets[0] ** 2).sum(axis=0))
     ranked = _ranked(judgements, is_present=size == rows.n_samples, can_be_sure=not is_heavy(powers))
     warn_once(said)
-    attributes: dict[str, Json] = {
+    attributes = {
         "n_samples": float(size),
         "reference": choice.trials[0].name,
         "level": level,
@@ -403,7 +403,7 @@ def _ranked(found: Sequence[Judged], *, is_present: bool, can_be_sure: bool) -> 
     error = np.hypot(noise / scale, 0.5 * (gain - leads / scale))
     is_better = sure & (is_present | (can_be_sure & known[0] & known & (gain > needed * error)))
     error[0] = 0.0
-    taken = int(np.where(sure, leads, 0.0).argmax())
+    taken = np.where(sure, leads, 0.0).argmax()
     first = taken if is_better[taken] else 0
     for place, (_, columns) in enumerate(found):
         columns |= {"gain": gain[place], "gain_standard_error": error[place], "surely_better": is_better[place]}
@@ -419,7 +419,7 @@ def _path_to_search(table: xarray.Dataset) -> list[float] | Literal[False] | Non
     """
     attributes = table.attrs
     given = attributes.get("ridges", "auto")
-    path: list[float] | None = None if given == "auto" else json.loads(given)
+    path = None if given == "auto" else json.loads(given)
     has_choice = path is None or len(path) > 1
     has_more_rows = attributes["n_samples"] > attributes["n_pilot"]
     return path if has_choice and has_more_rows and attributes["readout_noise"] == 0 else False

@@ -227,7 +227,7 @@ def forecast(
 
     found = dict(zip(drawn, side_by_side(one, drawn), strict=True))
     warn_once(said)
-    coordinates: dict[str, Any] = {
+    coordinates = {
         "n_samples": sizes.astype(int) if np.isfinite(sizes).all() else sizes,
         "aggregation": ("ensemble", [each.aggregation.name for each in drawn.values()]),
     }
@@ -245,7 +245,7 @@ def forecast(
 
 def _read_targets(X: Any, y: Any, task: Task) -> tuple[Sequence[Any], BoolArray, FloatArray]:
     """Names of all targets (C,), which of them vary (C,), and the labels of those, shape (n, targets)."""
-    table: Any = np.atleast_2d((np.array([None]) if isinstance(X, MomentBatches) else read_target(y)).T).T
+    table = np.atleast_2d((np.array([None]) if isinstance(X, MomentBatches) else read_target(y)).T).T
     if table.dtype == object or task == "classification":
         raise ParameterError(
             "per_target=True needs rows and numeric targets, because errors from moments are summed over targets, and "

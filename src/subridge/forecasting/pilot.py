@@ -78,7 +78,7 @@ class Sample:
 
     def attributes(self) -> dict[str, Json]:
         """Attributes of results; ``target_variance`` is summed over targets."""
-        names: dict[str, Json] = {} if self.class_names is None else {"class_names": ", ".join(self.class_names)}
+        names = {} if self.class_names is None else {"class_names": ", ".join(self.class_names)}
         return names | {
             "n_pilot": self.rows.n_samples,
             "n_features": self.n_features,
@@ -112,7 +112,7 @@ def read_sample(
         others = y is not None or groups is not None or task == "classification" or standardise
         require(not others, "moments hold y, as numbers; leave out y, groups=, task= and standardise=")
         moments = moment_rows(X.batches, fit_intercept, X.standardise)
-        require(bool(moments.targets.any()), "the target is the same in every row; there is nothing to learn")
+        require(moments.targets.any(), "the target is the same in every row; there is nothing to learn")
         require(
             moments.whole.total_weight == moments.n_samples >= LEAST_ROWS,
             f"a forecast needs moments of at least {LEAST_ROWS} rows, without sample_weight",
@@ -128,7 +128,7 @@ def read_sample(
         len(target) == n, f"y must have an entry or a row for each of the {counted(n, 'row')} of X, got {len(target)}"
     )
     require(n >= LEAST_ROWS, f"X has {counted(n, 'row')}; a pilot needs at least {LEAST_ROWS}")
-    lacking = int(missing_targets(target).sum())
+    lacking = missing_targets(target).sum()
     require(not lacking, f"y lacks {lacking} labels; drop those rows")
     notes = list[str]()
     labels, class_names = target_rows(target, task, notes)
@@ -171,7 +171,7 @@ def _read_features(X: MatrixLike) -> FloatArray | SparseMatrix:
     for odd, found in (("NaN", np.isnan(values)), ("infinity", np.isinf(values))):
         require(
             not found.any(),
-            f"X contains {odd} in {counted(int(found.sum()), 'place')}; drop those rows or fill them in, for "
+            f"X contains {odd} in {counted(found.sum(), 'place')}; drop those rows or fill them in, for "
             "example with sr.datasets.read_table(..., missing='drop')",
         )
     return table
@@ -245,7 +245,7 @@ def refuse_large_pilots(rows: TrainingRows, plans: Sequence[SubsetPlan], n_sizes
     """
     C, n = rows.targets.shape
     members = [plan.n_members for plan in plans]
-    factors = [n * int(np.minimum(plan.subset_sizes, n).sum()) for plan in plans]
+    factors = [n * np.minimum(plan.subset_sizes, n).sum() for plan in plans]
     # Of left-out errors, their products, and parts of both.
     tables = [_TABLES * max(_TABLE, n * k * (1 if n_sizes else C)) for k in members]
     held = sorted(map(sum, zip(factors, tables, strict=True)))[-workers_for(len(plans)) :]

@@ -65,7 +65,7 @@ def compare(theory: Risk | xarray.DataArray | ArrayLike, experiment: xarray.Data
     risk = experiment["risk"] if "n_samples" in experiment.dims else experiment["risk"].expand_dims("n_samples", -1)
     if risk.sizes.get("trial", 1) < 2:
         raise ParameterError("an experiment needs at least two trials to have error bars, got 1; raise n_trials")
-    if bool(risk.isnull().any()):
+    if risk.isnull().any():
         raise DataError("the experiment's risks contain NaN; drop the trials that failed")
     mean, standard_error = mean_and_error(risk)
     predicted = _on_grid(theory, mean)
@@ -92,10 +92,10 @@ def compare(theory: Risk | xarray.DataArray | ArrayLike, experiment: xarray.Data
     correlation, curve_z = _along_curve(risk, deviation, judged)
     outside = int((judged & ~agrees).sum())
     is_precise = standard_error <= _PRECISE * abs(mean) + rounding
-    precise = float(is_precise.where(judged).mean()) if bool(judged.any()) else 0.0
+    precise = float(is_precise.where(judged).mean()) if judged.any() else 0.0
     worst = 0.0
     place = {}
-    if bool(relative.notnull().any()):
+    if relative.notnull().any():
         at = relative.isel(relative.fillna(-1.0).argmax(...))
         worst = float(at)
         place = {str(name): float(at[name]) for name in relative.dims if name in at.coords}

@@ -291,7 +291,7 @@ class BandedSearch:
 
     def _draw(self, shares: FloatArray) -> tuple[Draw, Labels]:
         """Eigenvectors, and a function that gives labels of some targets, shape (n, b), rotated if solutions are."""
-        draw = Draw(self.spaces, shares, len(self.loss) <= _ROTATED * int(self.targets.shape[0]))
+        draw = Draw(self.spaces, shares, len(self.loss) <= _ROTATED * self.targets.shape[0])
         if not draw.rotated:
             return draw, self._labels
         xp = namespace_of(self.targets)
@@ -404,7 +404,7 @@ class BandedSearch:
         xp = namespace_of(spaces.roots)
         alive = self.scales > 0
         draw = Draw(spaces, alive / alive.sum())
-        root: Array = draw.basis / (draw.spectrum + 1.0) ** 0.5  # G = R Rᵀ
+        root = draw.basis / (draw.spectrum + 1.0) ** 0.5  # G = R Rᵀ
         kernels = list(compress(spaces.kernels, alive))
         # This root does not depend on the signs of eigenvectors, which differ between libraries.
         inner = root @ (draw.basis.T @ like(rng.standard_normal((n, _PROBES)), root))

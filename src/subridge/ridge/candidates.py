@@ -209,7 +209,7 @@ def choose_ensemble(
                 path, searched, places = search_ridges(
                     rows, offer.plan, aggregations[0], scope, ridges, noise, offer.row_sets, scoring
                 )
-                first = int(places.max())
+                first = places.max()
                 members = searched.paths
             for aggregation in aggregations:
                 if offer.plan.n_members == 1 and found and not aggregation.equal_weights:

@@ -139,7 +139,7 @@ def outcome_of(
     indices = np.asarray(places)
     last = n_ridges - 1
     here = np.asarray(loss_at(indices))
-    outcome: Outcome = Outcome(found, here[0], None, False)
+    outcome = Outcome(found, here[0], None, False)
     ends: tuple[tuple[End, int, int], ...] = (("lower", 0, 1), ("upper", last, -1))
     for end, place, step in ends if last and np.isfinite(here[0]) else ():
         is_there = indices == place
@@ -163,8 +163,8 @@ def extended_searches(
     Each of `count` targets may need another path: `evaluate` gives the outcomes of a path for some of them, by number.
     Returns the last path of each target, and its outcome.
     """
-    searches: list[_Search] = [_paths(path) for _ in range(count)]
-    found: dict[int, tuple[FloatArray, Outcome]] = {}
+    searches = [_paths(path) for _ in range(count)]
+    found = {}
     wanted = {number: next(search) for number, search in enumerate(searches)}
     while wanted:
         first = next(iter(wanted.values()))
@@ -380,7 +380,7 @@ def squares_at(losses: Losses, places: IntArray) -> FloatArray:
     if isinstance(rows, MomentRows):  # those of batches, in place of rows
         weights = 1 / places.shape[1] if judged.weights is None else judged.weights[0]
         table = np.broadcast_to(weights, (len(rows.targets), places.shape[1]))
-        squares: FloatArray = rows.batch_squares(losses.paths, places[0], table)[None, :]
+        squares = rows.batch_squares(losses.paths, places[0], table)[None, :]
     else:
         squares = squares_of(outputs_at(losses, places, judged.weights), losses)
     if judged.weights is None:
@@ -464,7 +464,7 @@ def search_ridges(
 
     def evaluate(path: FloatArray) -> Outcome:
         losses = Losses(member_paths(rows, plan, path, noise, row_sets), rows, judged)
-        first = int((path < plain).sum())
+        first = (path < plain).sum()
         places = choose_ridges(losses, scope)
         if first and judged is aggregation:
             above = Losses(losses.paths, rows, judged, first)
@@ -481,7 +481,7 @@ def search_ridges(
         return outcome
 
     if given is None:
-        start = default_ridges(rows.column_squares, rows.n_samples, int(plan.subset_sizes.max()))
+        start = default_ridges(rows.column_squares, rows.n_samples, plan.subset_sizes.max())
         ((path, outcome),) = extended_searches(start, lambda longer, _: [evaluate(longer)], 1)
     else:
         path = given_ridges(given)
@@ -524,7 +524,7 @@ class Scored(Aggregation):
             return float((abs(left_out).sum(axis=0) * rows.weights).sum() / rows.total_weight), 0.0
         spread = rows.centred_targets[0]  # 1 - R², averaged over targets: each in units of its own variance
         power = ((spread * spread).sum(axis=1) / rows.total_weight)[:, None] + TINY
-        return squared_error(left_out / power**0.5, rows.weights) / int(errors.shape[1]), 0.0
+        return squared_error(left_out / power**0.5, rows.weights) / errors.shape[1], 0.0
 
 
 def scored(aggregation: Aggregation, scoring: str | None, rows: TrainingRows) -> Aggregation:

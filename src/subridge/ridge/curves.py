@@ -329,7 +329,7 @@ def refined_curve(
     # A one on the diagonal of every padded feature keeps the factor regular; its weight is zero.
     padded = like(np.arange(N) >= np.asarray(member_sizes)[:, None], F)
     gram = (padded[:, :, None] + ridge) * eye_like(F, N)
-    left: list[tuple[int, int]] = []  # members that do not converge, and at which size
+    left = []  # members that do not converge, and at which size
     for place, (start, P) in enumerate(pairwise([0, *sizes])):
         _add_gram(F[:, start:P, :].mT, gram)
         split = int(member_sizes.searchsorted(P))  # the members before it are on the primal side

@@ -156,7 +156,7 @@ class MemberFit:
     def uncertainty(self, penalties: FloatArray) -> FloatArray:
         """Relative rounding error of R, shape (L,): of the decomposition, and of directions that it dropped."""
         d = to_numpy(self.spectrum)
-        lost: FloatArray = self.dropped / np.maximum(self.dropped + penalties, _TINY)
+        lost = self.dropped / np.maximum(self.dropped + penalties, _TINY)
         if self.sharpness is None:
             lost += 4 * EPS * (d[-1:].sum() + penalties) / np.maximum(d[:1].sum() + penalties, _TINY)
             return lost
@@ -314,7 +314,7 @@ class MemberFit:
 
     def residual_rows(self, weights: Array, index: IntArray) -> Array:
         """Some rows of R, shape (L, m, n), from its weights (L, ρ + 1)."""
-        rows: Array = (take_last(self.directions, index).T * weights[:, None, :]) @ self.directions
+        rows = (take_last(self.directions, index).T * weights[:, None, :]) @ self.directions
         rows[:, np.arange(len(index)), index] += float(not self.spans_samples)
         return rows
 
@@ -604,7 +604,7 @@ def refit_without(
     X = fit.given_columns()
     roots = to_numpy(rows.root_weights)
     rest = np.setdiff1d(np.arange(rows.n_samples), index)
-    largest: FloatArray | float = 0.0
+    largest = 0.0
     if X is None:
         X = to_numpy(fit.design.dense()).T / roots[:, None]
         largest = abs(X).max(axis=0)
@@ -765,7 +765,7 @@ class MemberPath:
     @property
     def hides_directions(self) -> bool:
         """Whether the member has directions of less variance than the smallest penalty, or lost in rounding."""
-        return bool(self._fit.dropped) or bool((self._fit.spectrum < float(self.penalties.min())).any())
+        return bool(self._fit.dropped) or bool((self._fit.spectrum < self.penalties.min()).any())
 
     def degrees_without(self, units: IntArray) -> FloatArray:
         """`degrees` with one more set of rows left out, for each of b; their numbers `units` ascend; shape (L, b).

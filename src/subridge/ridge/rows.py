@@ -443,7 +443,7 @@ def training_rows(
     else:
         features = namespace_of(X).asarray(X.T - means[:, None], copy=True)
     if fit_intercept:  # the error of the first mean is relative to a feature's offset, that of the second to its spread
-        again: Array = features @ weights / weights.sum()
+        again = features @ weights / weights.sum()
         features -= again[:, None]
         means = means + again
         suspected = features[:, 0] == features[:, -1]  # few are, and a test of all rows takes time

@@ -153,10 +153,10 @@ def make_classification(
 def _common(name: str, ensembles: Sequence[Ensemble]) -> FloatArray:
     """The values of a ridge or a readout noise, which all members and all ensembles share."""
     tables = [np.atleast_2d(getattr(ensemble, name)) for ensemble in ensembles]
-    values: FloatArray = tables[0][..., 0]
+    values = tables[0][..., 0]
     for table in tables:
         require(
-            values.ndim == 1 and len(table) == len(values) and bool((table == values[:, None]).all()),
+            values.ndim == 1 and len(table) == len(values) and (table == values[:, None]).all(),
             f"{name} must be the same for all members and all ensembles to classify, got {table.tolist()}; a leading "
             "axis sweeps it: values[:, None]",
             ParameterError,

@@ -97,7 +97,7 @@ def _vote(
     F = gathered(features, rows, columns) * scales
     F_test = gathered(test, np.arange(len(e.test_labels))[None, :], columns) * scales
     targets = gathered(labels, rows, np.arange(len(e.classes))[None, :]).mT
-    fresh: list[Array] = []
+    fresh = []
     if e.has_noise:
         targets = xp.concat([targets, _normals(e, members, e.n_samples[-1], TRAINING_NOISE)], axis=1)
         fresh = [_normals(e, members, len(e.test_labels), TEST_NOISE, draw) for draw in range(e.test_draws)]

@@ -105,7 +105,7 @@ def risk(
     if ridges is not None:
         ensemble = _swept(problem, ensemble, alpha, ridges)
     rounding: FloatArray | None
-    shifted: MemberMoments | None = None
+    shifted = None
     outputs = not ensemble.aggregation.sums_to_one
     is_projected = isinstance(ensemble.subsets, Projection)
     if isinstance(problem, EquicorrelatedProblem):

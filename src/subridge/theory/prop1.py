@@ -59,7 +59,7 @@ def tabulate(problem: Problem, plan: SubsetPlan, *, accurate: bool = True) -> Ta
         # The cost grows with the number of spikes: with more than about N_r/2 of them nothing is gained.
         if plan.selects_features and np.ptp(variances) == 0 and 2 * rank < plan.subset_sizes.min():
             return spiked_tables(problem, plan, signal, noise)
-        known_rank = rank + int(np.count_nonzero(variances))
+        known_rank = rank + np.count_nonzero(variances)
     return dense_tables(problem, plan, accurate=accurate, rank=known_rank)
 
 

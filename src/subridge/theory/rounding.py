@@ -242,7 +242,7 @@ def warn_if_uncertain(bound: FloatArray) -> None:
         worst = bound.max()
         size = "by all of its digits" if np.isinf(worst) else f"by up to {worst:.1g} of itself"
         warnings.warn(
-            f"rounding may have changed the risk {size} at {int((bound > _WARNED).sum())} of {bound.size} points (see "
+            f"rounding may have changed the risk {size} at {(bound > _WARNED).sum()} of {bound.size} points (see "
             "error_bound); give it a larger ridge, move the sample ratio from the threshold, drop features that "
             "others explain, or recompute a point with subridge.precise_risk",
             AccuracyWarning,

@@ -144,7 +144,7 @@ def effective_ridge(
     if below.any():
         kappa_bar[below], status[below] = _negative(spectrum, alpha[below], lam[below], clip=clip)
     if throw and not status.all():
-        worst = int(status.argmin())
+        worst = status.argmin()
         raise ConvergenceError(
             f"no saddle point found at sample_ratio={alpha[worst]:g}, ridge={lam[worst]:g}; check the covariance's "
             "scale, or pass throw=False to see every status"
@@ -235,7 +235,7 @@ def _negative(spectrum: Spectrum, alpha: FloatArray, lam: FloatArray, *, clip: b
     if clip:
         lam = np.maximum(lam, np.minimum(least, 0.0))
     elif (lam <= least).any():
-        worst = int((least - lam).argmax())
+        worst = (least - lam).argmax()
         raise RidgeError(
             f"ridge={lam[worst]:g} is too negative at sample_ratio={alpha[worst]:g}: the regression has a solution "
             f"only above {least[worst]:.6g}; raise the ridge"

@@ -134,7 +134,7 @@ def best_split(
         members = ensemble(np.sort(nu)[::-1])
         fine = np.append(np.geomspace(*span, _FINE), np.diagonal(members.fractions).clip(*span))
         total = risk(problem, members, fine).total
-        worst = int(total.argmax())
+        worst = total.argmax()
         return Split(members, float(total[worst]), float(fine[worst]))
 
     def solve(start: FloatArray) -> FloatArray:

@@ -264,7 +264,7 @@ def spiked_tables(problem: Problem, plan: SubsetPlan, signal: TwoArrays, noise: 
         terms = R.left * T.left
         left = float(terms.sum()) / M
         uncertain = R.uncertain * (np.linalg.norm(T.factor) + T.uncertain) + T.uncertain * np.linalg.norm(R.factor)
-        same = bool(np.array_equal(R.index, T.index))
+        same = np.array_equal(R.index, T.index)
         pairs[r, s] = PairTable(
             same,
             *(forms_of_same(R.table) if same else _meeting(R, T, d, M)),

@@ -90,7 +90,7 @@ def write_features(path: Path, arrays: Arrays, attributes: dict[str, Json], bloc
     from zarr.codecs import Crc32cCodec, ZstdCodec
 
     scratch = path.with_name(f".{path.name}.{uuid.uuid4().hex}.creating")
-    about: dict[str, Json] = {
+    about = {
         "subridge_version": __version__,
         **attributes,
         "schema": SCHEMA,
@@ -128,7 +128,7 @@ def _zarr() -> Any:
 
 def _sealed(attributes: Mapping[str, Json], group: Any, arrays: Arrays) -> dict[str, Json]:
     """Attributes with digests of themselves, and of the layouts of all arrays, the labels and the split."""
-    layouts: Json = {name: repr(group[name].metadata.to_dict()) for name in group.array_keys()}
+    layouts = {name: repr(group[name].metadata.to_dict()) for name in group.array_keys()}
     known = _digest(arrays, ("is_test", "labels"), slice(None))
     contents = _digest_of_text({"layouts": layouts, "values": str(known)})
     about = {**attributes, "contents_digest": contents}

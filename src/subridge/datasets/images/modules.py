@@ -103,7 +103,7 @@ def efficientnet_lite(number: int, weights: str | None) -> nn.Module:
         ) from error
     _read_weights(str(weights))  # refuses a file with code, which the package would run
     with redirect_stdout(StringIO()):  # it prints that it loaded
-        module: nn.Module = EfficientNet.from_pretrained(f"efficientnet-lite{number}", weights_path=weights)
+        module = EfficientNet.from_pretrained(f"efficientnet-lite{number}", weights_path=weights)
     module.forward = lambda x: module.extract_features(x).mean((2, 3))
     return module
 

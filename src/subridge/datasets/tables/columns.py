@@ -185,7 +185,7 @@ def _what_it_holds(column: "pd.Series[str]", decimal: str) -> tuple[str, str]:
         more = f" and {len(odd) - 1} more" if len(odd) > 1 else ""
         return f"{where}{more}", "missing_values=... names what stands for a missing value"
     if _LOOKS_LIKE_A_DATE.match(odd.iloc[0]):
-        place = int(pd.to_datetime(odd, format="ISO8601", utc=True, errors="coerce").isna().argmax())
+        place = pd.to_datetime(odd, format="ISO8601", utc=True, errors="coerce").isna().argmax()
         return (
             f"dates in an unknown form, or in one with two readings, {odd.iloc[place]!r} in row {odd.index[place] + 1}",
             f"write dates as 2024-12-31; {as_categories}",

@@ -168,7 +168,7 @@ def _read_zarr(path: Path, y: str, by: str, notes: list[str]) -> dict[str, Array
         labels = np.array(found.class_names, dtype=object)[found.labels[training]]
         return {"X": found.features[training], y: labels}
     stored = dict(group.arrays())
-    arrays: dict[str, Array] = dict.fromkeys(stored, np.empty(0))
+    arrays = dict.fromkeys(stored, np.empty(0))
     for name in {"X", y, by} & stored.keys():
         array = stored[name]
         lacking = array.nchunks - array.nchunks_initialized

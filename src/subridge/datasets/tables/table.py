@@ -209,7 +209,7 @@ def read_table(
     X = np.ascontiguousarray(features.to_numpy())
     with suppress(ValueError):  # views of pandas are read-only, and a caller's array may be
         X.setflags(write=True)
-    scales: FloatArray | None = None
+    scales = None
     if truth("standardise", standardise):
         with np.errstate(over="ignore", invalid="ignore"):
             scales = X.std(axis=0)
@@ -251,7 +251,7 @@ def _read(
         f"source must be a DataFrame of pandas or polars, a pair (X, y) or a path, got {type(source).__name__}",
     )
     frame = open_frame(X) if is_into_dataframe(X) else frame_of_array(X)
-    targets: list[str] = []
+    targets = []
     if y is None:
         require(len(wanted) > 0, f"target is missing: name the column to predict, one of {listed(frame.columns)}")
         targets = [known_name(name, frame.columns, "target") for name in wanted]

@@ -1,6 +1,6 @@
 """Targets: y as numbers or labels, and as rows of numbers."""
 
-from typing import Any, Literal, TypeAlias
+from typing import Literal, TypeAlias
 
 import narwhals as nw
 import numpy as np
@@ -28,7 +28,7 @@ def read_target(values: TargetLike | None) -> Target:
     ['a', None, None]
     """
     try:
-        table: Any = nw.from_native(values, eager_only=True, allow_series=True, pass_through=True)
+        table = nw.from_native(values, eager_only=True, allow_series=True, pass_through=True)
     except nw.exceptions.DuplicateError as error:
         raise DataError(f"column names of y must differ: {error}; rename them") from error
     if isinstance(table, nw.Series):

@@ -189,7 +189,7 @@ def write_pictures(figure: Figure, places: Sequence[Path], command: str = "") ->
     numbers give equal bytes.
     """
     maker = f"subridge {__version__}"
-    metadata: dict[str, dict[str, str | None]] = {
+    metadata = {
         ".png": {"Software": maker, "Description": command},
         ".svg": {"Creator": maker, "Description": command, "Date": None},
         ".pdf": {"Creator": maker, "Subject": command, "CreationDate": None},
