@@ -148,7 +148,7 @@ class AtPilot(NamedTuple):
     ridges: FloatArray  # (L, k)
     moments: MemberMoments  # of left-out errors with readout noise, with pairs (L, k, k)
     noise: FloatArray  # error of each member by readout noise, (L, k)
-    caution: FloatArray  # how often an error counts in the choice of a ridge, (L,)
+    caution: FloatArray  # factor of an error in the choice of a ridge, (L,)
     losses: FloatArray  # error to expect on new rows, corrected for the fit of weights, (L,)
     weights: FloatArray  # of the members, (L, k)
 

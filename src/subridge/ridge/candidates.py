@@ -120,7 +120,7 @@ class Choice(Shown):
 
     trials: tuple[Trial, ...]
     taken: int
-    kept: dict[int, Candidate] = field(repr=False, default_factory=dict)  # may be taken without a row
+    kept: dict[int, Candidate] = field(repr=False, default_factory=dict)  # for choices without a row
 
     @property
     def name(self) -> str:

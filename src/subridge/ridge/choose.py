@@ -326,7 +326,7 @@ class Losses:
     def criterion(self, places: IntArray) -> FloatArray:
         """The losses that a choice compares, and the ties that decide between equal ones; shape (2, t b).
 
-        If sets of rows are left out, losses count `caution` times. Those of classes and of other scores do not.
+        If sets of rows are left out, losses are multiplied by `caution`, except those of classes and of other scores.
         """
         judged = self.at(places)
         has_scores = self.aggregation.decides_classes or isinstance(self.aggregation, Scored)
@@ -337,11 +337,11 @@ class Losses:
 
 
 def caution(degrees: FloatArray) -> FloatArray:
-    """How often an error counts if sets of rows are left out, of which a member has m independent ones.
+    """The factor 1 + 2√(2/m) of an error if sets of rows are left out, from the degrees m of `residual_degrees`.
 
-    Sets are few, and a small error may be due to chance. The squared error of noise varies like that of m = (tr R²)²/tr
-    R⁴ independent sets: its relative standard deviation is √(2/m). Twice that is added, which rules out members near
-    their interpolation thresholds, where m is small.
+    Sets are few, and a small error may be due to chance. The squared error of noise varies like that of m independent
+    sets: its relative standard deviation is √(2/m). Twice that is added, which rules out members near their
+    interpolation thresholds, where m is small.
     """
     return 1 + _CAUTION * np.sqrt(2 / degrees)
 

@@ -424,7 +424,7 @@ def training_rows(
     weights = namespace_of(targets).ones_like(targets[0]) if sample_weight is None else sample_weight
     if is_sparse(X):
         table = csc_array(X.tocsc())
-        table = table if table.has_canonical_format else csc_array(table.tocoo())  # in order, each entry once
+        table = table if table.has_canonical_format else csc_array(table.tocoo())  # sorted, without duplicate entries
         means = (table.T @ weights) / weights.sum() * fit_intercept
         counts = np.diff(table.indptr)
         offsets = means * (counts == len(weights))  # of columns without zeros, maybe large
